@@ -19,8 +19,8 @@ def telling_word(pipeline: Pipeline, trace: Trace, known: Collection[int] = ()) 
     """The position of the word to mask first: the encoder should have a guess, but be in doubt.
 
     Words of one piece are masked in turn, in one batch (in a long sentence only the longest). Chosen is the one whose
-    best guess has a probability nearest to one half, preferably among those guessed clearly and rightly; repeated words come
-    last. None if there is no whole word. known: positions left out.
+    best guess has a probability nearest to one half, preferably among those guessed clearly and rightly; repeated words
+    come last. None if there is no whole word. known: positions left out.
     """
     count = Counter(trace.tokens)
     places = [places[0] for places in whole_words(trace.tokens) if len(places) == 1]

@@ -1,4 +1,4 @@
-"""The operations of which every network here is made, a row each in the modules of this folder."""
+"""All operations of our networks; the modules of this folder hold a row for each."""
 
 from model.operations import (
     activation,

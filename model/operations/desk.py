@@ -1,4 +1,4 @@
-"""Desk: where the arithmetic of one cell is written down, from the network's weights and one run."""
+"""Desk: writes the arithmetic of one cell, from the network's weights and one run."""
 
 import math
 from collections.abc import Sequence
@@ -16,9 +16,10 @@ from model.written import rounded
 
 
 class Desk:
-    """Lines and tables as they are written down, and the numbers that they begin with.
+    """Collects lines and tables of arithmetic, and reads the numbers they start from.
 
-    trace: a Trace, which is made of a graph, and so of operations. most: how many rows of a long table are shown.
+    trace: a Trace (not imported, since a trace is made of a graph, and that of operations). most: how many rows of a
+    long table to show.
     """
 
     def __init__(self, network: nn.Module, trace: Any, most: int) -> None:
@@ -39,7 +40,7 @@ class Desk:
         return replace(found, recorded=recorded, changed=self._changed(quantity, found.value, recorded))
 
     def _changed(self, quantity: Quantity, value: float, recorded: float) -> bool:
-        """Whether an edit put in another number than the inputs give. Float32's rounding is no change."""
+        """Whether an edit replaced the number that the inputs give, beyond float32's rounding."""
         edited = any(
             edit.key in (quantity.key, quantity.row) or (edit.operation == "remove" and quantity.operation == "mask")
             for edit in self.trace.edits
@@ -51,10 +52,10 @@ class Desk:
         return not math.isclose(value, recorded, rel_tol=1e-4, abs_tol=2e-6 * largest)
 
     def read(self, key: str, cell: Cell, through: bool, symbol: str | None = None) -> tuple[float, float]:
-        """A number that the arithmetic begins with, written down: as it is shown, and as it is.
+        """Write down a number from which the arithmetic starts; returns it as shown, and exactly.
 
-        With `through`, and where it is not recorded, the lines that it comes from; unless it was put in by an edit.
-        `symbol` is how the equation that reads it writes it, where it has its own way.
+        With `through`, or if it is not recorded, first write the lines that compute it, unless an edit set it. symbol:
+        how the equation writes it, if differently.
         """
         quantity, lines, tables = self.graph[key], len(self.steps), len(self.tables)
         if not OPERATIONS[quantity.operation].by_hand and quantity.reads and not quantity.traced:
@@ -69,7 +70,7 @@ class Desk:
         return self.line(symbol or self._written(quantity, cell), "", rounded(value)), value
 
     def _written(self, quantity: Quantity, cell: Sequence[Any]) -> str:
-        """A cell of a quantity; distances are counted from 0, which has as many on both sides."""
+        """LaTeX of a cell; distances count from the middle, which is 0."""
         return latex_of(quantity, self.with_distances(quantity, cell))
 
     def with_distances(self, quantity: Quantity, cell: Sequence[Any]) -> list[Any]:
@@ -84,7 +85,7 @@ class Desk:
         return value
 
     def values(self, key: str, index: Index) -> np.ndarray:
-        """Numbers as recorded; where they are not, whole rows recomputed."""
+        """Numbers as recorded; unrecorded ones are recomputed, whole rows at a time."""
         quantity = self.graph[key]
         operation = OPERATIONS[quantity.operation]
         if quantity.traced:
@@ -115,10 +116,10 @@ class Desk:
         lit: Lit | None = None,
         where: str = "",
     ) -> Working:
-        """The last line, and with it all that is written down; what is recorded at the cell is not yet looked at.
+        """The last line, and with it the whole Working, before comparison with the recorded value.
 
-        right: LaTeX, what the cell is equal to; expression: the same in numbers; shown, value: what that comes to, as
-        it is shown and as it is. lit: where it is not what the rule says.
+        right: LaTeX of the cell's formula; expression: the same in numbers; shown, value: its result as shown, and
+        exactly. lit: the cells it is computed from, if not those of the rule.
         """
         written = self._written(quantity, cell)
         self.line(written, expression, shown)
@@ -136,5 +137,5 @@ class Desk:
         )
 
     def attention_of(self, quantity: Quantity) -> nn.Module:
-        """The module of attention to which it belongs."""
+        """The attention module to which the quantity belongs."""
         return self.network.get_submodule(quantity.key.rpartition(".")[0])

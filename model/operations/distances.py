@@ -13,7 +13,7 @@ from model.written import rounded
 
 
 def _distances(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """A number of a distance's vector, and in which row of the table that stands."""
+    """A number of a relative embedding, and its row in the table."""
     place, column = cell
     row = int(_rows(desk, quantity)[place])
     value = float(desk.network.get_submodule(quantity.key).weight[row, column])
@@ -21,7 +21,7 @@ def _distances(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 
 def _rows(desk: Desk, quantity: Quantity) -> torch.Tensor:
-    """The rows of the table for each distance of this input."""
+    """Row of the table for each distance of this input."""
     attention = desk.attention_of(quantity)
     n, settings = len(desk.trace.tokens), (attention.span, attention.near, attention.farthest)
     return disentangled.table_rows(n, *settings)
@@ -32,14 +32,14 @@ def _vectors(desk: Desk, quantity: Quantity) -> np.ndarray:
 
 
 def _at_distance(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """What a query finds in the key of a distance, or a key in its query: that of this pair's distance."""
+    """The product of a query with the key of a distance, or a key with its query, at the distance of this pair."""
     head, i, j = cell
     at = head, i if "query" in desk.graph[quantity.reads[0]].axes else j, j - i + len(desk.trace.tokens) - 1
     return product(desk, quantity, cell, quantity.reads[0], at)
 
 
 def _relative(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """The number of a head for a distance, and which row of the table that is."""
+    """The relative position bias of a head, and its row in the table."""
     head, i, j = cell
     attention, distance = desk.attention_of(quantity), j - i
     buckets, farthest = attention.distances.num_embeddings, attention.farthest
@@ -58,7 +58,7 @@ def _relative(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 
 def _sloped(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """The slope of a head, down which scores go with the distance."""
+    """The slope of a head, times the distance."""
     head, i, j = cell
     slope, away = float(desk.attention_of(quantity).slopes[head]), abs(j - i)
     where = rf"m_{{{head + 1}}} = {slope:.9g},\quad \lvert j - i \rvert = {away}"
@@ -67,9 +67,9 @@ def _sloped(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 
 ROWS = {
-    # a row of a table for each distance, from n − 1 places before to n − 1 behind
+    # a row of a table for each distance, from −(n − 1) to n − 1
     "distances": Operation("zm->dm", _distances, kind="lookup", values=_vectors),
-    "at_distance": Operation("hid->hij", _at_distance, kind="copy"),  # of each pair of tokens, that for their distance
+    "at_distance": Operation("hid->hij", _at_distance, kind="copy"),  # for each pair of tokens, the number at their distance
     "relative": Operation("zh->hij", _relative, kind="lookup"),  # a row of a table for each distance
-    "sloped": Operation("", _sloped, kind="scale"),  # a number for each distance that nobody trained
+    "sloped": Operation("", _sloped, kind="scale"),  # a fixed number for each distance
 }

@@ -1,4 +1,4 @@
-"""Rows of a matrix, and vectors that were trained and are given by nobody."""
+"""Rows of a matrix, and trained vectors that do not depend on the input."""
 
 from model.operations.desk import Desk
 from model.operations.operation import Operation, Quantity
@@ -14,7 +14,7 @@ def _look_up(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
     ids = desk.trace.target_ids if side else desk.trace.ids
     piece = (desk.trace.segments if quantity.reads[0] == "segments" else ids)[token]
     E = desk.network.get_submodule(quantity.module).weight
-    # Our decoder's first token names the language; those rows stand behind the vocabulary.
+    # Our decoder's first token names the language; rows of languages follow the vocabulary.
     row = E[piece] if piece < len(E) else desk.network.decoder.embedding.language.weight[piece - len(E)]
     value = float(row[column])
     matrix = "E_{seg," if quantity.reads[0] == "segments" else "E_{"
@@ -23,7 +23,7 @@ def _look_up(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 
 def _token_dropout(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """0 for a hidden word; else times 0.88 over the share of tokens that are not hidden."""
+    """0 for a masked word; else times 0.88 over the share of unmasked tokens."""
     (source,), place, ids = quantity.reads, cell[0] + 1, desk.trace.ids
     dropped = [i == desk.trace.config.dropped for i in ids]
     hidden, n = sum(dropped), len(ids)
@@ -57,8 +57,8 @@ def _put_in_front(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 ROWS = {
     "look_up": Operation("i,vm->im", _look_up, kind="lookup"),  # rows of a matrix: E[x]
-    # × 0 for a hidden word, × one number for all others
+    # × 0 for a masked word, × one number for all others
     "token_dropout": Operation("...m->...m", _token_dropout, kind="scale"),
-    "learned": Operation("jm->jm", _learned, kind="view"),  # a trained vector, given by nobody
+    "learned": Operation("jm->jm", _learned, kind="view"),  # a trained vector, independent of the input
     "put_in_front": Operation("im,fm->jm", _put_in_front, kind="copy"),  # [CLS] before the patches
 }

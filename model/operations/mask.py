@@ -1,4 +1,4 @@
-"""The mask: −∞ where a query may not look."""
+"""The mask: −∞ where a query may not attend."""
 
 import math
 
@@ -13,7 +13,7 @@ def _mask(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
     if window is not None and abs(i - j) > window:
         right = rf"-\infty \quad (\lvert {i + 1} - {j + 1} \rvert > {window})"
         return desk.found(quantity, cell, right, "", -math.inf, -math.inf, lit=())
-    # While it writes, a decoder sees nothing of its own that comes later.
+    # In a decoder's self-attention, later target tokens are hidden.
     if quantity.key.startswith("decoder.") and ".attention." in quantity.key and j > i:
         right = rf"-\infty \quad ({j + 1} > {i + 1})"
         return desk.found(quantity, cell, right, "", -math.inf, -math.inf, lit=())

@@ -24,7 +24,7 @@ def _each(quantity: Quantity, one: str, other: str) -> str:
 
 
 def _sum(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """A sum, or a number times a factor; a score, and all outside the layers, with all that they come from."""
+    """A sum, or a number times a factor. Scores and quantities outside the layers include the lines of their inputs."""
     through, symbols = quantity.layer is None or quantity.operation in ("scale", "biased"), terms_of(quantity, cell)
     reads = zip(quantity.reads, symbols, strict=True)
     shown, exact = zip(*(desk.read(read, cell, through, symbol) for read, symbol in reads), strict=True)

@@ -1,4 +1,4 @@
-"""Operations that only pass numbers on, or set them elsewhere."""
+"""Operations that only copy or rearrange numbers."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def _patches(desk: Desk, quantity: Quantity) -> np.ndarray:
 
 
 def _split(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """Q, K, V: the head's part of X W; and a product whose rows become columns."""
+    """Q, K, V: the head's part of X W; also a transposed product."""
     return product(desk, quantity, cell, quantity.reads[0], desk.graph.cells(quantity.key, cell)[0])
 
 

@@ -9,7 +9,7 @@ from model.written import number, rounded
 
 
 def _patch_mean(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """The sum of a column of Z over the patches, and that divided by their number."""
+    """The sum of a column of Z over the patches, divided by their number."""
     ((place, column),) = desk.graph.cells(quantity.key, cell)
     read = desk.graph[quantity.reads[0]]
     x, front = desk.values(read.key, (place, column)), place.start
@@ -24,6 +24,6 @@ def _patch_mean(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 
 ROWS = {
-    # of the rows behind the tokens in front; of words, where none stand in front, of all
+    # of the rows after [CLS] and other tokens in front; for words, of all
     "patch_mean": Operation("im->m", _patch_mean, kind="mean"),
 }

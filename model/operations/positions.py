@@ -1,4 +1,4 @@
-"""Positions: rows of a table, trained or of waves."""
+"""Positions: rows of a table, trained or sinusoidal."""
 
 import math
 
@@ -24,7 +24,7 @@ def _positions(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
         return desk.found(quantity, cell, "", "", rounded(value), value)
     even, d_model = column - column % 2, table.shape[1]
     function = math.cos if column % 2 else math.sin
-    # What the subscripts count from 1, the paper's formula counts from 0.
+    # Subscripts here count from 1, in the paper's formula from 0.
     name, formula = rf"\{function.__name__}", rf"10000^{{({column + 1} - {1 + column % 2})/{d_model}}}"
     angle = rounded(pos / 10_000 ** (even / d_model))
     expression = rf"{name}\frac{{{pos + 1} - 1}}{{{formula}}} = {name}({number(angle)})"
@@ -34,7 +34,7 @@ def _positions(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 
 def _patch_wave(desk: Desk, quantity: Quantity, cell: Cell, place: tuple[int, int], value: float) -> Working:
-    """A sine or a cosine of a patch's column, or of its row; place: these two, from 0."""
+    """A sine or cosine of a patch's column or row; place: these two, from 0."""
     column, quarter = cell[-1], desk.trace.config.d_model // 4
     which, k = divmod(column, quarter)
     function, letter, at = (math.sin, math.cos)[which % 2], ("c", "r")[which // 2], place[which // 2]

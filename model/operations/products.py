@@ -1,4 +1,4 @@
-"""Products: their rule says which terms are multiplied and summed up, so that all have one arithmetic."""
+"""Products: the rule says which terms are multiplied and summed, so all share one arithmetic."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from model.written import DECIMALS, number, operand
 
 
 def product(desk: Desk, quantity: Quantity, cell: Cell, key: str = "", at: Index = ()) -> Working:
-    """x · w, and a bias where there is one: of a Linear, of QKᵀ, of AV.
+    """x · w, plus a bias if there is one: a Linear, QKᵀ, AV.
 
-    `key` and `at`: the cell of another product that this one is.
+    `key` and `at`: another product's cell that this one equals.
     """
     product, at = desk.graph[key or quantity.key], at or cell
     x_at, w_at, *bias_at = desk.graph.cells(product.key, at)
@@ -24,7 +24,7 @@ def product(desk: Desk, quantity: Quantity, cell: Cell, key: str = "", at: Index
     w = module.weight.T[w_at].double().numpy() if product.module else desk.values(product.reads[1], w_at)
     b = [float(module.bias[place]) for place in bias_at]
     value = sum(b, float(x @ w))
-    if not read.traced and read.operation in ("norm", "activation"):  # how the strongest came about, for them all
+    if not read.traced and read.operation in ("norm", "activation"):  # show the origin of the strongest term, as an example
         strongest = int(np.abs(x * w).argmax())
         x[strongest], _ = desk.read(read.key, (*x_at[:-1], strongest), through=True)
     shown = largest_terms(x, w, sum(b), desk.most, DECIMALS)
@@ -32,7 +32,7 @@ def product(desk: Desk, quantity: Quantity, cell: Cell, key: str = "", at: Index
 
     letter, (one, other, *more) = summed(product.rule), terms_of(product, desk.with_distances(product, at))
     factors = rf"\sum_{{{letter}=1}}^{{{len(x)}}} {one}\, {other}"
-    if product.operation == "weighted_sum":  # what a decoder writes later has weight 0
+    if product.operation == "weighted_sum":  # later target tokens have weight 0
         seen = int(np.flatnonzero(x).max(initial=-1)) + 1
         A, (V, (head, _, column)) = lit
         lit = A, (V, (head, slice(None, seen), column))

@@ -1,4 +1,4 @@
-"""Rotary positions: two numbers of a row, as a point that turns with the place."""
+"""Rotary positions: pairs of numbers in a row are points, rotated by an angle proportional to the position."""
 
 import math
 
@@ -9,12 +9,12 @@ from model.written import number, operand, rounded
 
 
 def _latex(quantity: Quantity, one: str) -> str:
-    """By the angle of each pair: the point, and the same a quarter further."""
+    """LaTeX: the point times the cosine, plus the point turned by 90° times the sine."""
     return rf"{one} \odot \cos\Theta + {one}^{{\perp}} \odot \sin\Theta"
 
 
 def _rotate(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """Two numbers of a row as a point, turned: one times the cosine, less or plus the other times the sine."""
+    """A pair of numbers of a row, rotated: one times the cosine, minus or plus the other times the sine."""
     (head, place, column), read = cell, desk.graph[quantity.reads[0]]
     speeds, base = desk.attention_of(quantity).speeds, desk.trace.config.base_of(quantity.layer or 0)
     half = len(speeds)
@@ -26,7 +26,7 @@ def _rotate(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
     divisor = f"{base ** (pair / half):.9g}"
     below = [rf"{base:.9g}^{{{2 * pair}/{2 * half}}}", divisor]
-    if not math.isclose(float(speeds[pair]), 1 / float(divisor), rel_tol=1e-5):  # a file holds rounded ones
+    if not math.isclose(float(speeds[pair]), 1 / float(divisor), rel_tol=1e-5):  # checkpoints may hold rounded ones
         divisor = f"{1 / float(speeds[pair]):.9g}"
         below = [divisor]
     fractions = " = ".join(rf"\frac{{{place}}}{{{of}}}" for of in below)

@@ -1,4 +1,4 @@
-"""Softmax, of a row."""
+"""Softmax of a row."""
 
 import math
 
@@ -11,11 +11,11 @@ from model.operations.working import Cell, Column, Table, Working, latex_of, lat
 from model.rule import EVERY
 from model.written import DECIMALS, number, operand, rounded
 
-ALL_KEYS = 64  # tokens looked at, up to which a softmax names each in the order of the sentence
+ALL_KEYS = 64  # keys listed in sentence order; with more, the largest terms first
 
 
 def _softmax(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
-    """e^(M − max) over the sum of the row; of the answer too."""
+    """e^(M − max) over the sum of the row; also for the answer."""
     read = desk.graph[quantity.reads[0]]
     place, own = cell[:-1], cell[-1]
     row = desk.values(read.key, (*place, EVERY))
@@ -59,13 +59,13 @@ def _softmax(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
     desk.line(summed_up, latex_sum(ordered, column_powers.rest or 0.0, others), total)
     right = rf"\frac{{e^{{{source}}}}}{{\sum_{{j'}} e^{{{running}}}}}"
     expression = rf"\frac{{{number(mine)}}}{{{number(total)}}}"
-    # What is hidden gets nothing, whatever the others are.
+    # A hidden key has weight 0, whatever the others are.
     lit = ((read.key, cell),) if shown == -math.inf else None
     return desk.found(quantity, cell, right, expression, result, value, lit)
 
 
 def _keys(desk: Desk, quantity: Quantity) -> str:
-    """The axis that a softmax runs along, as the quantity calls it whose places they are."""
+    """Name of the axis along which a softmax runs."""
     if quantity.axes[-1] != "key":
         return quantity.axes[-1]
     return desk.graph[f"{quantity.key.rpartition('.')[0]}.K"].axes[1]

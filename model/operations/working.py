@@ -12,7 +12,7 @@ from model.operations.operation import Quantity
 from model.rule import Index, sides
 from model.written import DECIMALS, number
 
-LEADING = 3  # terms of a sum that a line names; its table names more
+LEADING = 3  # terms of a sum written in a line; its table has more
 
 Cell = tuple[int, ...]
 Lit = tuple[tuple[str, Index], ...]
@@ -20,7 +20,7 @@ Lit = tuple[tuple[str, Index], ...]
 
 @dataclass(frozen=True)
 class Step:
-    """One line: symbol = expression = value. The expression is empty where the number is only read off."""
+    """One line: symbol = expression = value. The expression is empty if the number is only read."""
 
     symbol: str  # LaTeX
     expression: str  # LaTeX, with the numbers of this cell
@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table, each number rounded as shown: values + rest + bias = total, to the last digit."""
+    """One column of a table, rounded as shown: values + rest + bias = total, to the last digit."""
 
     symbol: str  # plain text: "q · k"
     values: tuple[float, ...]
@@ -46,7 +46,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What a sum is made of: a row for each place along `axis`, the largest terms first where not all are shown."""
+    """The terms of a sum: a row for each index along `axis`, the largest first if not all are shown."""
 
     axis: str  # "d_k", "d_E", "d_model", "d_ff", "token", "target", "pixel", "word" or "class"
     places: tuple[int, ...]  # from 0
@@ -55,27 +55,27 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """How many there are, shown or not."""
+        """Number of all rows, shown or not."""
         return len(self.places) + self.others
 
 
 @dataclass(frozen=True)
 class Working:
-    """How one cell came about. Data only: the words are the reader's.
+    """The arithmetic of one cell, as data; pages add the words.
 
-    `value` is what the recorded inputs give, in full precision, and `recorded` what the run holds. They differ where an
-    edit of the run sits on this very cell: then it is `changed`. An edit further in front cuts the chain of steps,
-    which then begins with the number that was put in.
+    `value`: result from the recorded inputs, in full precision; `recorded`: the run's value. They differ if an edit
+    changed this cell; then `changed` is true. An edit of an input ends the chain of steps, which then starts from the
+    edited number.
     """
 
     key: str
     cell: Cell
     operation: str
     equation: str  # LaTeX, for this cell
-    where: str  # LaTeX: what a symbol of the equation stands for; "" where all are known
+    where: str  # LaTeX: definition of a symbol in the equation; "" if all are known
     steps: tuple[Step, ...]
-    tables: tuple[Table, ...]  # in order of computation: the cell's own is the last
-    lit: Lit  # the recorded cells that it is computed from: indices of ints and slices
+    tables: tuple[Table, ...]  # in order of computation, the cell's own last
+    lit: Lit  # the recorded cells it is computed from: indices of ints and slices
     value: float
     recorded: float
     changed: bool = False
@@ -85,9 +85,8 @@ class Working:
 
 
 def latex_sum(values: Sequence[float], rest: float = 0.0, others: int = 0, bias: float | None = None) -> str:
-    """Terms with five decimals as one sum: the first few, then all the rest in one number, under it how many they are.
-
-    With a bias at the end.
+    """LaTeX of a sum with five decimals: the first few terms, then the rest as one number with their count below, then
+    the bias.
     """
     few = len(values) if len(values) + others <= LEADING + 1 else LEADING
     few = int(np.count_nonzero(values[:few]))
@@ -102,7 +101,7 @@ def latex_sum(values: Sequence[float], rest: float = 0.0, others: int = 0, bias:
 
 
 def summed_column(symbol: str, values: np.ndarray, total: float, others: int) -> tuple[Column, float]:
-    """A column and its sum: the true one, and the rest takes up what the roundings leave; with no rest, of its rows.
+    """A column and its exact sum; the rest absorbs rounding errors. Without a rest, the sum of its rows.
 
     total: of all rows, shown or not.
     """
@@ -114,7 +113,7 @@ def summed_column(symbol: str, values: np.ndarray, total: float, others: int) ->
 
 
 def terms_table(terms: Terms, axis: str, x: str, w: str, bias: float | None = None) -> Table:
-    """The products of x · w, whose symbols these are, in rows along an axis."""
+    """The products x · w as rows along an axis. x, w: their symbols."""
     columns = (
         Column(x, tuple(terms.x.tolist())),
         Column(w, tuple(terms.w.tolist())),
@@ -127,14 +126,15 @@ def terms_table(terms: Terms, axis: str, x: str, w: str, bias: float | None = No
 
 
 def indexed(symbol: str, *indices: int | str) -> str:
-    """A symbol with indices; one that already has a lower index, or is a product, in parentheses."""
-    symbol = symbol[1:-1] if symbol.startswith("{") else symbol  # {K^R}, to which another upper index was written
+    """A symbol with indices; in parentheses if it is a product or already has a subscript."""
+    symbol = symbol[1:-1] if symbol.startswith("{") else symbol  # {K^R}, to which another superscript was added
     symbol = f"({symbol})" if "_" in symbol or " W" in symbol else symbol
     return f"{symbol}_{{{','.join(map(str, indices))}}}" if indices else symbol
 
 
 def latex_at(symbol: str, axes: Sequence[str], index: Sequence[Any]) -> str:
-    """A place along these axes: Q_{2,5}. The head is left out, but where the heads are told apart: (head_3)_{2,5}."""
+    """An element along these axes: Q_{2,5}. The head is left out, except where heads are distinguished: (head_3)_{2,5}.
+    """
     if axes[0] == "head":
         symbol, axes, index = re.sub(r"(?<=[_^])i\b", f"{{{index[0] + 1}}}", symbol), axes[1:], index[1:]
     counted = zip(axes, index, strict=True)
@@ -142,12 +142,12 @@ def latex_at(symbol: str, axes: Sequence[str], index: Sequence[Any]) -> str:
 
 
 def latex_of(quantity: Quantity, cell: Sequence[Any]) -> str:
-    """A cell of a quantity; a running index is a letter."""
+    """LaTeX of a cell; a running index is a letter."""
     return latex_at(quantity.numbered(quantity.symbol), quantity.axes, cell)
 
 
 def terms_of(quantity: Quantity, cell: Sequence[Any]) -> list[str]:
-    """What a cell is computed from, as its equation writes it: Q_{2,c}, for all c."""
+    """The inputs of a cell, as its equation writes them: Q_{2,c}, for all c."""
     terms, result = sides(quantity.rule)
     axes: dict[str, str] = dict(zip(result, quantity.axes, strict=True))
     places = dict(zip(result, cell, strict=True))

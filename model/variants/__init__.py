@@ -1,1 +1,1 @@
-"""What a family of encoders does otherwise than the paper: a file for each difference."""
+"""Differences of other encoders from the paper, a file for each."""

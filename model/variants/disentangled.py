@@ -1,12 +1,12 @@
-"""Attention in which a word and its distance are told apart: a score is the sum of three products.
+"""Disentangled attention: a score is the sum of three products.
 
-What one token says to what the other says, to how far the other stands, and what that distance says to the other:
-content to content, content to position, position to content. A learned vector for each distance, the same in all
-layers, is made a query and a key as a word is. Near distances each have a row of their own in the table, far ones share
-rows, and beyond `farthest` all share the last.
+Content to content, content to position, position to content: one token with the other token, with the distance to it,
+and that distance with the other token. A learned vector for each distance, the same in all layers, becomes a query and
+a key as a word does. Near distances have their own row in the table, far ones share rows, and beyond `farthest` all
+share the last.
 
-Source: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", section 3.1; rows that far
-distances share, one table behind a LayerNorm and the words' own matrices are those of the second and third DeBERTa.
+Source: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", section 3.1. Shared rows, one
+table with LayerNorm, and use of the words' own matrices are from the second and third DeBERTa.
 """
 
 import math
@@ -23,7 +23,7 @@ from model.tap import Tap
 class DisentangledAttention(MultiHeadAttention):
     """softmax((Q Kᵀ + S^cp + S^pc) / √(3 d_k)) V, where S^cp_ij = Q_i · K^R_(j−i) and S^pc_ij = K_j · Q^R_(j−i).
 
-    Where there is but one of the two it is √(2 d_k).
+    With only one of S^cp and S^pc, √(2 d_k).
     """
 
     def __init__(self, config: EncoderConfig, bias: bool = True) -> None:
@@ -48,7 +48,7 @@ class DisentangledAttention(MultiHeadAttention):
         """Q Kᵀ + S^cp + S^pc."""
         n = Q.size(-2)
         R = self.vectors(n)
-        place = torch.arange(n - 1, 2 * n - 1) - torch.arange(n)[:, None]  # (query, key): where in R their distance is
+        place = torch.arange(n - 1, 2 * n - 1) - torch.arange(n)[:, None]  # (query, key): index of their distance in R
         scores = self.content_to_content(super().compare(Q, K))
         if self.to_position:
             K_R = self.K_distance(self.split(projected(R, self.W_K_distance or self.W_K)))
@@ -61,7 +61,7 @@ class DisentangledAttention(MultiHeadAttention):
         return scores
 
     def divided(self, scores: Tensor, root: float) -> Tensor:
-        """By the square root of as many times d_k as there are products."""
+        """Divide by √(number of products · d_k)."""
         return super().divided(scores, root * math.sqrt(1 + self.to_position + self.to_content))
 
     def vectors(self, n: int) -> Tensor:
@@ -70,15 +70,15 @@ class DisentangledAttention(MultiHeadAttention):
 
 
 def projected(x: Tensor, matrix: nn.Linear) -> Tensor:
-    """x W + b. A hook on the matrix is about the words alone, and sees nothing of this."""
+    """x W + b, bypassing hooks on the matrix, which concern only the words."""
     return linear(x, matrix.weight, matrix.bias)
 
 
 def table_rows(n: int, span: int, near: int, farthest: int) -> Tensor:
-    """(2n − 1,): the row of the table for each distance among n tokens, from n − 1 places before to n − 1 behind.
+    """(2n − 1,): row of the table for each distance among n tokens, from −(n − 1) to n − 1.
 
-    The table has 2 · span rows, that for the token itself in the middle, and the first for what stands furthest behind.
-    near: further away than so many places, several distances share a row; 0: none do.
+    The table has 2 · span rows: the token itself in the middle, the farthest later token first. near: beyond this
+    distance, several distances share a row; 0: none do.
     """
     before = -torch.arange(1 - n, n)
     if near:
@@ -90,7 +90,7 @@ def table_rows(n: int, span: int, near: int, farthest: int) -> Tensor:
 
 
 def share_table(layers: nn.ModuleList) -> None:
-    """Give all layers the table of the first, and its LayerNorm."""
+    """Let all layers share the table of the first, and its LayerNorm."""
     for layer in layers:
         if isinstance(layer.attention, DisentangledAttention):
             layer.attention.distances.weight = layers[0].attention.distances.weight

@@ -1,6 +1,6 @@
-"""What a sub-layer finds is made smaller or larger, number by number, before it joins the stream.
+"""LayerScale: the output of a sub-layer is scaled, number by number, before the residual sum.
 
-Source: Touvron et al. 2021, "Going deeper with Image Transformers", section 2.1. DINOv2 has it.
+Source: Touvron et al. 2021, "Going deeper with Image Transformers", section 2.1. DINOv2 uses it.
 """
 
 import torch
@@ -21,5 +21,5 @@ class LayerScale(nn.Module):
 
 
 def layer_scale_for(config: EncoderConfig) -> nn.Module:
-    """Behind each sub-layer; in most networks it changes nothing."""
+    """The module after each sub-layer; the identity in most networks."""
     return LayerScale(config.d_model) if config.layer_scale else nn.Identity()

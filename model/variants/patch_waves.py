@@ -1,10 +1,9 @@
-"""Positions of patches that nobody trained: waves of sine and cosine, as the paper has them, but in two directions.
+"""Sinusoidal positions of patches, in two directions.
 
-Of each vector the first half tells in which column the patch stands, and the second in which row; in each half sines
-stand first, then cosines. [CLS], in front, stands nowhere and gets zeros.
+The first half of each vector encodes the patch's column, the second its row; in each half, sines come first, then
+cosines. [CLS], in front, gets zeros.
 
-Source: He et al. 2022, "Masked Autoencoders Are Scalable Vision Learners", appendix A.1; in the order of its makers'
-code.
+Source: He et al. 2022, "Masked Autoencoders Are Scalable Vision Learners", appendix A.1; in the order of their code.
 """
 
 import torch
@@ -25,7 +24,7 @@ def patch_waves(side: int, d_model: int) -> Tensor:
 
 
 def are_waves(table: Tensor, side: int) -> bool:
-    """Whether a table of positions holds such waves."""
+    """Whether a position table holds these waves."""
     width = table.shape[-1]
     if table.shape != (1 + side**2, width) or width % 4:
         return False

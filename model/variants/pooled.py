@@ -1,6 +1,6 @@
-"""How the makers of a sentence encoder make one vector of all of Z: pooling, one more Linear, length 1.
+"""Sentence vectors: pooling of Z, then optional Linears and normalization.
 
-As the library sentence-transformers does it  (Reimers and Gurevych 2019, "Sentence-BERT", section 3).
+As in the library sentence-transformers  (Reimers and Gurevych 2019, "Sentence-BERT", section 3).
 """
 
 from collections.abc import Callable
@@ -11,8 +11,8 @@ import torch
 
 from model.activations import ACTIVATIONS
 
-#: How much of each row of Z (token, d_model) stands in the vector, by the name of the pooling: (token, 1), or (token,
-#: d_model) where each component is another row's. All tokens count, [CLS] and [SEP] among them.
+#: Pooling -> the share of each row of Z (token, d_model) in the vector: (token, 1), or (token, d_model) if it differs
+#: by component. All tokens count, also [CLS] and [SEP].
 POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mean": lambda Z: np.full((len(Z), 1), 1 / len(Z), Z.dtype),
     "cls": lambda Z: np.eye(len(Z), 1, dtype=Z.dtype),
@@ -28,7 +28,7 @@ class Dense:
     """One more Linear: act(v W + b)."""
 
     W: np.ndarray  # (in, out)
-    b: np.ndarray | None  # (out,); None: nothing is added
+    b: np.ndarray | None  # (out,); None: no bias
     activation: str = ""  # "tanh", "relu", …; "": none
 
     def __call__(self, vector: torch.Tensor) -> torch.Tensor:
@@ -40,9 +40,9 @@ class Dense:
 
 @dataclass(frozen=True)
 class Pooled:
-    """How the makers of a sentence encoder make one vector: "mean", "cls", …, and what comes behind that, by its name.
+    """How a sentence encoder makes one vector: the pooling ("mean", "cls", …), and the names of further steps.
 
-    dense: the Linears among that, in their order; one that could not be read is missing.
+    dense: their Linears, in order; any that could not be read is missing.
     """
 
     pooling: str
@@ -51,19 +51,19 @@ class Pooled:
 
     @property
     def computed(self) -> bool:
-        """Whether every step of it is known."""
+        """Whether every step can be computed."""
         known = self.pooling in POOLINGS and set(self.more) <= {"Dense", "Normalize"}
         return known and self.more.count("Dense") == len(self.dense)
 
     def steps(self, Z: np.ndarray) -> list[tuple[str, np.ndarray]]:
-        """The vector after each step, with the name of the step: the pooling, then "Dense" and "Normalize".
+        """The vector after each step, with the step's name: the pooling, then "Dense" and "Normalize".
 
-        Raises KeyError where a step is not known: see `computed`.
+        Raises KeyError for an unknown step: see `computed`.
         """
         return [(name, vector.numpy()) for name, vector in self.made(torch.tensor(Z))]
 
     def made(self, Z: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
-        """The same as tensors, through which gradients pass."""
+        """`steps` as tensors, with gradients."""
         shares = torch.from_numpy(POOLINGS[self.pooling](Z.detach().numpy()))
         found, dense = [(self.pooling, (shares * Z).sum(0))], iter(self.dense)
         for name in self.more:
@@ -78,10 +78,10 @@ class Pooled:
         return found
 
     def parts(self, Z: np.ndarray) -> np.ndarray | None:
-        """What each row of Z puts into the vector, before it is brought to length 1: (token, out), float64. They add up
-        to it. A Linear's bias counts for each row by its share.
+        """Contribution of each row of Z to the vector before normalization: (token, out), float64. They add up to it; a
+        Linear's bias is divided by the rows' shares.
 
-        None where the vector is no such sum: where a step is not known, or another function stands behind the pooling.
+        None if the vector is no such sum: a step is unknown, or an activation follows the pooling.
         """
         steps = self.more[:-1] if self.more[-1:] == ("Normalize",) else self.more
         if not self.computed or "Normalize" in steps or any(dense.activation for dense in self.dense):

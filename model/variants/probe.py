@@ -1,6 +1,6 @@
-"""One vector of all tokens where no [CLS] gathers it: a learned vector, the probe, asks them.
+"""Attention pooling: a learned query, the probe, attends to all tokens and gives one vector, without [CLS].
 
-Source: Zhai et al. 2022, "Scaling Vision Transformers", section 3.2: multihead attention pooling. SigLIP has it.
+Source: Zhai et al. 2022, "Scaling Vision Transformers", section 3.2: multihead attention pooling. SigLIP uses it.
 """
 
 import torch
@@ -12,7 +12,7 @@ from model.tap import Tap
 
 
 class Probe(nn.Module):
-    """A learned vector, the same for each input."""
+    """A learned vector, the same for every input."""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()

@@ -1,12 +1,11 @@
-"""Attention that knows distances: a number is added to each score, by how far the two tokens stand apart.
+"""Relative position bias: a number for the distance of two tokens is added to each score.
 
-It is learned: near distances each have a row of their own in a table, far ones share rows, and beyond `farthest` all
-share the last. Or it falls with the distance, by a slope that nobody trained. There is a number for each head, the same
-in all layers.
+It is learned: near distances have their own row in a table, far ones share rows, and beyond `farthest` all share the
+last. Or it falls linearly with the distance, with a fixed slope. Each head has its own numbers, the same in all layers.
 
 Sources: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer" (T5),
-section 2.1; Song et al. 2020, "MPNet: Masked and Permuted Pre-training for Language Understanding". In both, here.
-Slopes: Press et al. 2022, "Train Short, Test Long: Attention with Linear Biases" (ALiBi), in both directions.
+section 2.1; Song et al. 2020, "MPNet: Masked and Permuted Pre-training for Language Understanding"; slopes: Press et
+al. 2022, "Train Short, Test Long: Attention with Linear Biases" (ALiBi). All are used in both directions here.
 """
 
 import math
@@ -20,7 +19,7 @@ from model.tap import Tap
 
 
 class RelativeAttention(MultiHeadAttention):
-    """softmax(Q Kᵀ / √d_k + B) V, where B depends on the distance alone. T5 does not divide: softmax(Q Kᵀ + B) V."""
+    """softmax(Q Kᵀ / √d_k + B) V, where B depends only on the distance. T5 does not divide: softmax(Q Kᵀ + B) V."""
 
     def __init__(self, config: EncoderConfig, bias: bool = True) -> None:
         super().__init__(config.d_model, config.heads, bias, config.d_k)
@@ -49,16 +48,18 @@ class RelativeAttention(MultiHeadAttention):
 
 
 def slopes_of(heads: int) -> Tensor:
-    """(head,): 2^(−8/h), 2^(−16/h), …, 2^(−8); where h is no power of 2, those of the next smaller one and more."""
+    """(head,): 2^(−8/h), 2^(−16/h), …, 2^(−8); if h is no power of 2, those of the next smaller power, and more
+    between.
+    """
     power = 1 << (heads.bit_length() - 1)
     more = range(1, 2 * (heads - power), 2)
     return torch.tensor([2 ** (-8 * i / power) for i in range(1, power + 1)] + [2 ** (-4 * i / power) for i in more])
 
 
 def table_rows(queries: int, keys: int, buckets: int, farthest: int) -> Tensor:
-    """(query, key): the row of the table for each distance.
+    """(query, key): row of the table for each distance.
 
-    The first half of the rows is for keys before the query and itself, the second half for those behind it.
+    The first half of the rows is for keys up to the query, the second for later keys.
     """
     behind = torch.arange(keys) - torch.arange(queries)[:, None]
     half = buckets // 2
@@ -70,7 +71,7 @@ def table_rows(queries: int, keys: int, buckets: int, farthest: int) -> Tensor:
 
 
 def share_table(layers: nn.ModuleList) -> None:
-    """Give all layers the table of the first."""
+    """Let all layers share the table of the first."""
     for layer in layers:
         if hasattr(layer.attention, "distances") and isinstance(layer.attention, RelativeAttention):
             layer.attention.distances.weight = layers[0].attention.distances.weight

@@ -1,4 +1,6 @@
-"""Places as turns: each query and key turns by an angle that grows with its place, and so scores know distances."""
+"""Rotary positions: queries and keys are rotated by an angle proportional to the position, so scores depend on
+distances.
+"""
 
 import torch
 from torch import Tensor
@@ -8,12 +10,12 @@ from model.tap import Tap
 
 
 class RotaryAttention(MultiHeadAttention):
-    """Attention whose scores are Q̃ K̃ᵀ: in each head the numbers c and c + d_k/2 of a query are a point of a plane, and
-    it turns by place / base^(2c/d_k); so does each key. Two turns by the same angle leave a score as it is: what counts
-    is how far apart both stand. With a window, a token looks no further than so many places.
+    """Attention with scores Q̃ K̃ᵀ: numbers c and c + d_k/2 of a query or key are a point in a plane, rotated by
+    position / base^(2c/d_k). Rotating both by the same angle does not change the score, so it depends on their
+    distance. With a window, attention is limited to that distance.
 
-    Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", section 3.2; the pairs are
-    those of GPT-NeoX. Windows: Beltagy et al. 2020, "Longformer", section 3.1.
+    Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", section 3.2, with the pairs
+    of GPT-NeoX. Windows: Beltagy et al. 2020, "Longformer", section 3.1.
     """
 
     def __init__(self, d_model: int, heads: int, base: float, window: int | None = None, bias: bool = True) -> None:
@@ -26,7 +28,7 @@ class RotaryAttention(MultiHeadAttention):
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
         if self.window is not None:
             near = within(self.window, x.size(1), memory.size(1))
-            # What fills a batch up may stand where it sees nothing else: it looks at itself.
+            # Every token also attends to itself, since padding might otherwise have no visible key.
             mask = near if mask is None else mask & near | within(0, x.size(1), memory.size(1))
         return super().forward(x, memory, mask)
 
@@ -35,7 +37,7 @@ class RotaryAttention(MultiHeadAttention):
 
 
 def turned(x: Tensor, speeds: Tensor) -> Tensor:
-    """(…, token, d_k): each pair of numbers c and c + d_k/2, turned by its speed (d_k/2,) times the token's place."""
+    """(…, token, d_k): each pair of numbers c and c + d_k/2, rotated by its speed (d_k/2,) times the position."""
     angle = torch.arange(x.size(-2))[:, None] * speeds
     one, other = x.chunk(2, dim=-1)
     cos, sin = angle.cos(), angle.sin()
@@ -43,5 +45,5 @@ def turned(x: Tensor, speeds: Tensor) -> Tensor:
 
 
 def within(window: int, queries: int, keys: int) -> Tensor:
-    """(query, key): True where a key stands no more than so many places away."""
+    """(query, key): True if the key is at most `window` positions away."""
     return (torch.arange(queries)[:, None] - torch.arange(keys)).abs() <= window

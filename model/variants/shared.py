@@ -1,4 +1,4 @@
-"""Layers that share their weights: each computes for itself, with the numbers of the first of its group.
+"""Layers that share weights: each layer computes with the weights of the first of its group.
 
 Source: Lan et al. 2020, "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations", section 3.1.
 """
@@ -7,14 +7,14 @@ from torch import nn
 
 
 def set_of(layer: int, layers: int, groups: int) -> int:
-    """Which set of weights a layer computes with, from 0: its group's, or its own where there are no groups."""
+    """Index of the weights of a layer, from 0: its group, or its own without groups."""
     return layer // (layers // groups) if groups else layer
 
 
 def share(layers: nn.ModuleList, groups: int) -> None:
-    """Give each layer the weights of the first of its group. No groups: each keeps its own.
+    """Give each layer the weights of the first of its group; without groups, change nothing.
 
-    The modules stay apart, so that each layer's quantities have a place of their own, and edits reach one layer.
+    The modules stay separate, so that each layer's quantities have their own keys and edits affect one layer.
     """
     first: dict[int, nn.Module] = {}
     for number, layer in enumerate(layers):

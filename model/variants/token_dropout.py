@@ -1,6 +1,6 @@
-"""Token dropout: a hidden word has no vector of its own but zeros, and all others are multiplied for it.
+"""Token dropout: a masked word has a vector of zeros, and all other vectors are scaled up.
 
-As dropout does, that leaves the sum about as large as in training, where 12 of 100 tokens were hidden in this way.
+Like dropout, this keeps the sum about as large as in training, where 12 of 100 tokens were masked this way.
 
 Source: Lin et al. 2023, "Evolutionary-scale prediction of atomic-level protein structure with a language model"
 (ESM-2); in their code `token_dropout`.
@@ -10,18 +10,18 @@ from typing import Any
 
 from torch import Tensor
 
-SHOWN = 1 - 0.15 * 0.8  # the share of tokens that was not hidden in training
+SHOWN = 1 - 0.15 * 0.8  # share of tokens not masked in training
 
 
 def multiplier(n: Any, hidden: Any) -> Any:
-    """By what the others are multiplied where so many of n tokens are hidden; numbers, or tensors of them."""
+    """Factor of the other tokens if `hidden` of n tokens are masked; numbers or tensors."""
     return SHOWN / (1 - hidden / n)
 
 
 def kept(ids: Tensor, dropped: int, mask: Tensor | None = None) -> Tensor:
-    """k (batch, token): 0 where an id is `dropped`, and for all others 0.88 over the share that is not hidden.
+    """k (batch, token): 0 where an id is `dropped`, else 0.88 over the share not masked.
 
-    mask: (batch, 1, 1, key), False for what fills up, which is not counted.
+    mask: (batch, 1, 1, key), False for padding, which is not counted.
     """
     hidden = ids == dropped
     n = ids.size(1) if mask is None else mask[:, 0, 0].sum(-1)
