@@ -69,7 +69,7 @@ def _sloped(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 ROWS = {
     # a row of a table for each distance, from −(n − 1) to n − 1
     "distances": Operation("zm->dm", _distances, kind="lookup", values=_vectors),
-    "at_distance": Operation("hid->hij", _at_distance, kind="copy"),  # for each pair of tokens, the number at their distance
+    "at_distance": Operation("hid->hij", _at_distance, kind="copy"),  # for each pair, the number at its distance
     "relative": Operation("zh->hij", _relative, kind="lookup"),  # a row of a table for each distance
     "sloped": Operation("", _sloped, kind="scale"),  # a fixed number for each distance
 }

@@ -24,7 +24,7 @@ def product(desk: Desk, quantity: Quantity, cell: Cell, key: str = "", at: Index
     w = module.weight.T[w_at].double().numpy() if product.module else desk.values(product.reads[1], w_at)
     b = [float(module.bias[place]) for place in bias_at]
     value = sum(b, float(x @ w))
-    if not read.traced and read.operation in ("norm", "activation"):  # show the origin of the strongest term, as an example
+    if not read.traced and read.operation in ("norm", "activation"):  # show how the strongest term was computed
         strongest = int(np.abs(x * w).argmax())
         x[strongest], _ = desk.read(read.key, (*x_at[:-1], strongest), through=True)
     shown = largest_terms(x, w, sum(b), desk.most, DECIMALS)
