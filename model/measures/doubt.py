@@ -43,7 +43,8 @@ class Doubt:
     measured: dict[str, float]
 
     def strangeness(self, states: np.ndarray) -> np.ndarray:
-        """Distance beyond the plane; negative on the digits' side. states: (…, layer, token, d_model), of each layer.
+        """Distance beyond the plane; negative on the digits' side. states: (…, layer, token, d_model), of
+        each layer.
         """
         return summary(states) @ self.normal - self.offset
 

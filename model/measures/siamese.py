@@ -111,7 +111,8 @@ def _along(
 
 
 class _LinearOnce(TorchFunctionMode):
-    """W x + b for equal rows x, and its derivative, without torch's two products with the derivative of W, which is 0.
+    """W x + b for equal rows x, and its derivative, without torch's two products with the derivative of W, which
+    is 0.
     """
 
     def __torch_function__(

@@ -146,7 +146,8 @@ class Lead:
 
 
 def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
-    """The lead of the logit of `output` over that of `against`, by source. token: for words, the position of the guess.
+    """The lead of the logit of `output` over that of `against`, by source. token: for words, the position of
+    the guess.
     """
     reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, len(trace.config.read_alone))
     reads = EVERY if trace.config.patch_head or trace.config.pooling == "mean" else reads

@@ -72,7 +72,8 @@ class Role:
 
 @dataclass(frozen=True)
 class Striking:
-    """A picture worth showing first: a sentence in which this head's `query` attends to its `key`. Layer, head from 0.
+    """A picture worth showing first: a sentence in which this head's `query` attends to its `key`. Layer, head
+    from 0.
     """
 
     language: str

@@ -133,7 +133,8 @@ def indexed(symbol: str, *indices: int | str) -> str:
 
 
 def latex_at(symbol: str, axes: Sequence[str], index: Sequence[Any]) -> str:
-    """An element along these axes: Q_{2,5}. The head is left out, except where heads are distinguished: (head_3)_{2,5}.
+    """An element along these axes: Q_{2,5}. The head is left out, except where heads are
+    distinguished: (head_3)_{2,5}.
     """
     if axes[0] == "head":
         symbol, axes, index = re.sub(r"(?<=[_^])i\b", f"{{{index[0] + 1}}}", symbol), axes[1:], index[1:]
