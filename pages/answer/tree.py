@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +62,18 @@ def open_branch(run: Trace, outputs: tuple[int, int], token: int, branch: tuple[
         parts = made_of(run, way[-1])
     leads = leads_of(run, whole, [way[-1], *parts], *outputs)
     return Opened(list(map(_seen, way)), list(map(_seen, parts)), leads)
+
+
+@once_a_run
+def parts_of_lead(run: Trace, outputs: tuple[int, int], token: int) -> list[Seen]:
+    """The parts that `open_branch` finds in the whole: what they are called takes one number of the vector."""
+    whole = all_of_it(run, *outputs, token)
+    if whole.slope is not None and whole.value.ndim:
+        whole = replace(whole, value=whole.value[:1], slope=whole.slope[:1])
+    try:
+        return list(map(_seen, made_of(run, whole)))
+    except ValueError:
+        return []
 
 
 def _seen(part: Part) -> Seen:

@@ -10,7 +10,7 @@ from model.edits import head_off
 from model.measures.sources import Lead, nbytes, of_lead
 from model.measures.sweep import number, sweep
 from pages.answer.pictures import built_up, heads_and_ffns, parts_of, strongest_head
-from pages.answer.tree import Tree, open_branch
+from pages.answer.tree import Tree, parts_of_lead
 from pages.drawing.cache import once_a_run
 from pages.drawing.pictures.sources import MOST_BYTES, Way
 from pages.drawing.screen import Screen
@@ -84,7 +84,7 @@ def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> 
 
 def opens(run: Trace, wanted: Wanted) -> dict[str, Way]:
     """The parts of a lead that can be opened, heads among them, and how; none where an edit stands on the way."""
-    parts = open_branch(run, wanted.outputs, wanted.token).parts
+    parts = parts_of_lead(run, wanted.outputs, wanted.token)
     names, found = [part.name for part in parts], {}
     for at, name in enumerate(names):
         if parts[at].opens and names.count(name) == 1:

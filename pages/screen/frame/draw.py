@@ -126,7 +126,7 @@ def _title(page: Page, screen: Screen, law: str) -> DeltaGenerator:
             st.markdown(_purpose(page, screen))
         if law:
             equation(law, width="content")
-    return st.container() if law else row
+    return st.container() if law and page.above else row
 
 
 # -- tabs and controls -------------------------------------------------------------------------------------------------
