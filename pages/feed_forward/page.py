@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.measures.without import ffn_off
+from model import Edit
+from model.measures.without import Answers, ffn_off
 from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.page import LAYER, Page, Tabs
@@ -20,7 +21,8 @@ from pages.feed_forward.neuron import show_contexts
 from pages.feed_forward.pictures import LISTED, Neurons, curve, loudest, pushes, text, without_ffn, word
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either, pick_number
-from pages.screen.runs.worked_out import pointed_to, pushed
+from pages.screen.runs.worked_out import answered, pointed_to, pushed
+from pages.screen.sections.patience import takes_long
 from pages.screen.sections.without import answers_with
 from pages.screen.sections.working import working
 
@@ -82,12 +84,22 @@ def activations(screen: Screen, pen: Pen) -> None:
     at = screen.at if screen.at.neuron is not None else replace(screen.at, neuron=neuron, key=None)
     left, *right = [st.container()] if screen.choice.big else st.columns([8, 5], gap="medium")
     with left:
-        pen.show_both("loudest", partial(loudest, words=words), at=at)
+        pen.show_both("loudest", partial(loudest, words=words, without=without_neuron(screen, neuron)), at=at)
     for column in right:
         with column:
             token = Neurons(screen.run, at).column
             pen.show("curve", curve, at=replace(at, token=token))
             by_hand(screen, pen, token, neuron)
+
+
+def without_neuron(screen: Screen, neuron: int) -> Answers | None:
+    """The answer at the selected token as it is, and without a neuron; None where there is none, or not at once."""
+    run, of = screen.run, Neurons(screen.run, screen.at)
+    if "logits" not in run or takes_long(run.config, len(run.tokens), 2):
+        return None
+    off = (*run.edits, Edit(of.fed, "zero", neuron=neuron))
+    token = screen.at.token if says_words(run) else 0
+    return answered(screen.choice.pipeline, screen.subject, (run.edits, off), token)
 
 
 def points_to(screen: Screen, neuron: int) -> Sequence[str]:
@@ -109,7 +121,8 @@ def by_hand(screen: Screen, pen: Pen, token: int, neuron: int) -> None:
     """What the chosen neuron is at a token before the activation, and behind it, or a number of what is added there."""
     neurons = Neurons(screen.run, screen.at)
     names, prefix = ["hidden", "activation", *(["up", "product"] if neurons.gated else []), "output"], neurons.prefix
-    symbols = [plain_math(screen.run.graph[prefix + name].symbol).replace("'", "′") for name in names]
+    of_names = {name: plain_math(screen.run.graph[prefix + name].symbol).replace("'", "′") for name in names}
+    symbols = [word(f"stage_{name}", symbol=symbol) for name, symbol in of_names.items()]
     usual = screen.choice.stage if screen.choice.stage in names else neurons.fed.removeprefix(prefix)
     stage = either("stage", word("lines"), names, symbols, usual, label_visibility="collapsed")
     key = prefix + stage

@@ -92,15 +92,16 @@ class Neurons:
         return int(self.loud[self.place.token].argmax()) if self.place.neuron is None else self.place.neuron
 
 
-def loudest(run: Trace, place: Place, words: Words) -> Picture:
+def loudest(run: Trace, place: Place, words: Words, without: Answers | None = None) -> Picture:
     """All neurons of the selected token in the order of their loudness; the loudest, or those that differ most, and the
     chosen one by the words to which each points, with its activation there as a bar and at every token as cells. A
     click looks at one of these cells: the order stays that of the selected token.
+
+    without: the answer at that token as it is, and without the chosen neuron.
     """
     of = Neurons(run, place)
-
-    def among(named: str) -> str:
-        return "" if run.picture is not None else "_ascii" if named.isascii() else "_other"
+    counted: dict[str, object] = {"token": of.called, "d_ff": f"{run.config.d_ff:,}"}
+    counted |= {"loud": f"{int((of.loud[place.token] > FIRES).sum()):,}"}
 
     def listed(every: Numbers) -> Numbers:
         own = every[place.token]
@@ -117,24 +118,23 @@ def loudest(run: Trace, place: Place, words: Words) -> Picture:
 
     def draw(drawn: Numbers, every: Numbers) -> Figure:
         token = place.token
-        colours = [ACCENT if one == of.neuron else AFTER for one in drawn.which]
-        title = word("sorted", d_ff=f"{run.config.d_ff:,}", token=of.called)
+        title = word("sorted" if every.differs else "loud_gated" if of.gated else "loud", **counted)
         cell = (drawn.which.index(of.neuron), of.column) if of.neuron in drawn.which else None
         rows, columns = drawn.axes
         titles, fills = (title, word("points_to")), room_of(says())
-        return ranked_bars(drawn.array, rows, columns, every.array, titles, colours, token, cell, fills)
+        return ranked_bars(drawn.array, rows, columns, every.array, titles, token, cell, fills)
 
     def says(*drawn: Numbers) -> str:
         at_token, of_chosen, number = run[of.fed][place.token], run[of.fed][:, of.neuron], of.neuron + 1
         ahead = furthest if of.gated else first
         most, where = ahead(at_token), ahead(of_chosen)
-        said: dict[str, object] = {"token": of.called, "loud": f"{int((of.loud[place.token] > FIRES).sum()):,}"}
-        said |= {"d_ff": f"{run.config.d_ff:,}", "neuron": most.place + 1, "value": most}
-        fires = text("read_fires", neuron=number, token=placed(run.tokens)[where.place], value=where)
-        points = [
-            text(f"read_points{among(one)}", neuron=number, word=one) for one in words(of.neuron)[:1] if of.answers
-        ]
-        return " ".join([text("read_loud_gated" if of.gated else "read_loud", **said), fires, *points])
+        said = [text("read_loud", token=of.called, neuron=most.place + 1, value=most)]
+        said.append(text("read_fires", neuron=number, token=placed(run.tokens)[where.place], value=where))
+        if without is not None:
+            before, after = map(decimal, without.p[:, without.outputs.index(without.best[0])])
+            answer = outputs_of(run)[without.best[0]]
+            said.append(text("read_without", neuron=number, answer=answer, before=before, after=after))
+        return " ".join(said)
 
     parts = [Numbers.of(run, of.fed, part=part, token=place.token) for part in (listed, sorted_all)]
     return Picture(
@@ -189,7 +189,8 @@ def curve(run: Trace, place: Place) -> Picture:
         low, high = frame(drawn)
         outside = int(((u < low) | (u > high)).sum())
         read = text("read_curve" if cuts else "read_curve_beside", **said)
-        return f"{read} {text('read_outside', outside=outside)}" if outside else read
+        ends = {"low": written(f"{low:.1f}"), "high": written(f"{high:.1f}")}
+        return f"{read} {text('read_outside', outside=outside, **ends)}" if outside else read
 
     return Picture(
         draw,

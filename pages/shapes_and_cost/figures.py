@@ -18,6 +18,7 @@ from pages.drawing.figures.base import (
     TO_THE_NEAREST,
     at,
     axis_layout,
+    ink_on,
     on_screen,
     scale,
     stroke,
@@ -325,37 +326,35 @@ def _along(way: Sequence[Point], other: Sequence[Point]) -> bool:
 
 # -- cost of one length --------------------------------------------------------------------------------------
 
-_AREAS, _SLOT = 200, 46  # pixels: of all areas together, and of what stands round each
 
+def growth(
+    names: Sequence[str], work: np.ndarray, lengths: Sequence[int], here: int, titles: tuple[str, str]
+) -> Figure:
+    """The share of each part of a layer in its multiply–adds, stacked, a column for each length; the first part, which
+    stands below, with its percentage. A click gives the column.
 
-def areas(names: Sequence[str], once: Sequence[int], twice: Sequence[int], n: int, title: str) -> Figure:
-    """What each part of a layer costs as an area, n tokens wide and as high as each of them costs; behind it that of
-    twice as many tokens.
-
-    once, twice: multiply–adds for n and 2·n tokens. title: of the axis of tokens.
+    work: multiply–adds (part, length). here: the present column, framed. titles: of x and y.
     """
-    widths = np.array([[n], [2 * n]])
-    highs = np.array([once, twice], float) / widths
-    highs *= _AREAS / highs.max(axis=0).sum()
-    rooms = highs.max(axis=0) + _SLOT
-    middles = np.cumsum(rooms) - rooms / 2
-    colours = [ORANGE if more > 1.5 * less else BLUE for less, more in highs.T]
+    parts, places = work / work.sum(axis=0), np.arange(len(lengths))
     traces = []
-    for wide, high, costs, opacity in zip((2 * n, n), highs[::-1], (twice, once), (0.35, 1), strict=True):
-        marker = {"color": [tint(one, opacity) for one in colours], "line": {"color": colours, "width": 1}}
-        said = [f"{label(name)}<br>n = {wide:,}: {cost:,}" for name, cost in zip(names, costs, strict=True)]
-        bars = {"type": "bar", "orientation": "h", "x": [wide] * len(names), "y": middles, "width": high}
-        traces.append(bars | {"marker": marker, "hovertext": said, "hoverinfo": "text"})
-    more = [f"× {big / small:.3g}" for small, big in zip(once, twice, strict=True)]
-    grown = [f"{with_prefix(small)} → {with_prefix(big)}" for small, big in zip(once, twice, strict=True)]
-    ink = {"size": font_size() + 2, "color": INK[mode()]}
-    beside = [f" <b>{times}</b>  {costs}" for times, costs in zip(more, grown, strict=True)]
-    look = {"textposition": "middle right", "textfont": ink, "meta": {"short": [f" <b>{times}</b>" for times in more]}}
-    traces.append(words_at([(2 * n, middle) for middle in middles], beside, **look))
-    side = axis_layout(Axis("", names), len(names)) | {"tickvals": middles.tolist(), "range": [rooms.sum(), 0]}
-    across = scale(title, range=[0, 3.2 * n], tickvals=[n, 2 * n], ticktext=[f"{n:,}", f"{2 * n:,}"], zeroline=False)
-    layout = {"xaxis": across, "yaxis": side, "barmode": "overlay", "showlegend": False, "meta": {"roomy": 400}}
-    return figure_of(traces, layout | figure_look(on_screen(scaled(_AREAS + 60 + _SLOT * len(names)))))
+    for name, costs, own, colour in zip(names, work, parts, (ORANGE, tint(BLUE, 0.55), tint(BLUE, 0.3)), strict=True):
+        said = [f"{label(name)}<br>n = {n:,}: {cost:,}" for n, cost in zip(lengths, costs.tolist(), strict=True)]
+        bars = {"type": "bar", "x": places, "y": own, "name": label(name), "marker": {"color": colour}}
+        bars |= {"customdata": places[:, None], "hovertext": said, "hoverinfo": "text"}
+        traces.append(bars | {"unselected": {"marker": {"opacity": 1}}})
+    above = [f"{'top' if share < 0.9 else 'bottom'} center" for share in parts[0]]
+    inks = [INK[mode()] if share < 0.9 else ink_on(ORANGE) for share in parts[0]]
+    texts = [*map(percent, parts[0])]
+    few = {"short": [text if place % 2 else "" for place, text in enumerate(texts)]}
+    look = {"textposition": above, "textfont": {"color": inks}, "showlegend": False, "meta": few}
+    traces.append(words_at(np.stack([places, parts[0]], axis=1), texts, **look))
+    ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]  # the middle of the frame at none, whose name would else be marked as chosen
+    side = scale(titles[1], range=[0, 1], tickvals=ticks, ticktext=[*map(percent, ticks)], zeroline=False)
+    across = axis_layout(Axis(titles[0], [f"{n:,}" for n in lengths]), len(lengths))
+    framed = _frame(here - 0.46, here + 0.46, 0, 1, line={"color": ACCENT, "width": 3}) | {"layer": "above"}
+    layout = {"xaxis": across, "yaxis": side, "barmode": "stack", "bargap": 0.08, "shapes": [framed]}
+    layout["meta"] = {"roomy": 34 * len(lengths)}
+    return figure_of(traces, layout | LEGEND | figure_look(on_screen(scaled(430))))
 
 
 def shares(steps: Sequence[Step], rows: Sequence[int], names: Sequence[str], words: Mapping[str, str]) -> Figure:

@@ -1,6 +1,7 @@
 """Shapes and cost: what an input costs in any encoder, each of its shapes, and what the lecture notes say of them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -43,12 +44,23 @@ from pages.screen.frame.pen import Pen, equation
 from pages.screen.frame.pickers import pick_number
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text
-from pages.shapes_and_cost.settings import called, encoder_settings, length_slider, name_of
-from pages.shapes_and_cost.tables import COUNTS, OF_LAYER, PARTS, in_bytes, part_of, steps_of, table, text, word, works
+from pages.shapes_and_cost.settings import called, encoder_settings, name_of
+from pages.shapes_and_cost.tables import (
+    COUNTS,
+    LONGEST,
+    OF_LAYER,
+    PARTS,
+    in_bytes,
+    part_of,
+    steps_of,
+    table,
+    text,
+    word,
+    works,
+)
 
 #: The pages whose formulas and purposes are the encoder on one page.
 MODULES = "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "answer"
-SLIDER = 120  # pixels that the slider takes below a picture in a presentation
 
 
 def show_walk(screen: Screen, pen: Pen) -> None:
@@ -99,34 +111,38 @@ def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
 
 
 def show_cost(screen: Screen, pen: Pen) -> None:
-    """What an input costs, and one twice as long; where parameters and multiply–adds are."""
-    now = encoder_settings(screen, pen, sizes=False)
+    """What a longer input costs, each length twice the last; where parameters and multiply–adds are."""
+    now = encoder_settings(screen, pen)
     config, n = now.config, now.n
+    own = len(screen.run.tokens) if config.input == "words" else n
+    lengths = tuple(sorted({own << step for step in range(LONGEST.bit_length()) if own << step <= LONGEST} | {n}))
     cost, more = works(config, n), works(config, 2 * n)
     said = text(
         "read_growth",
         n=f"{n:,}",
-        double=f"{2 * n:,}",
+        share=percent(cost["squared"] / (cost["attention"] + cost["ffn"])),
+        half=f"{crossings(config)['projections_and_ffn'].number:,}",
         **{name: f"{more[name] / cost[name]:.3g}" for name in OF_LAYER},
-        **{
-            name: percent(one["squared"] / (one["attention"] + one["ffn"]))
-            for name, one in (("at", cost), ("then", more))
-        },
     )
     whole = {"parameters": total(parameters(config)).number, "work": total(multiply_adds(config, n)).number}
     said_of_all = text("read_shares", n=f"{n:,}", **{name: f"{count:,}" for name, count in whole.items()})
     left, right = st.columns([1, 1], gap="large")
     with left:
-        figure = cost_tables.growth_picture(config, n)
-        figure.tell(fills=SLIDER)
-        pen.show("growth", Picture(figure, said, written="", fixed=True))
-        length_slider(screen, now)
-        if not screen.choice.big:  # there the picture ends with the screen
-            st.markdown(said)
+        figure = cost_tables.growth_picture(config, lengths, n)
+        figure.tell(fills=room_of(said, 0.5))
+        pen.show(
+            "growth", Picture(figure, said, picks=partial(longer, screen.choice.cost, config, lengths), fixed=True)
+        )
     with right:
         figure = cost_tables.shares_picture(config, n)
         figure.tell(fills=room_of(said_of_all, 0.5))
         pen.show("shares", Picture(figure, said_of_all, picks=partial(opens_step, steps_of(config, n, 1)), fixed=True))
+
+
+def longer(cost: CostSettings, config: EncoderConfig, lengths: Sequence[int], column: int) -> dict[str, object] | None:
+    """What a click on a column chooses: its length, where the encoder reads so many tokens."""
+    fits = config.input == "words" and (config.positions == "sinusoidal" or lengths[column] <= config.max_len)
+    return {"cost": replace(cost, base=cost.of, n=lengths[column])} if fits else None
 
 
 def opens_step(steps: list[Step], part: int, _: int) -> dict[str, object]:
@@ -156,7 +172,7 @@ def show_formulas(screen: Screen, pen: Pen) -> None:
     whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
     memory, share = in_bytes(attention_memory(config, n).number), percent(parts[largest] / whole)
     same = f"{math.isqrt(whole // (config.layers * config.heads)) + 1:,}"
-    left, right = st.columns([1, 1], gap="medium")
+    left, right = st.columns([4, 5], gap="medium")
     with left:
         lines = cost_tables.named(cost_tables.curves(config, n))
         pen.show("cost", Picture(cost_tables.cost_picture(config, n), said, table=lines, fixed=True))
@@ -193,8 +209,8 @@ def half_of_the_readers(screen: Screen, config: EncoderConfig) -> str:
 
 def show_notes(screen: Screen, pen: Pen) -> None:
     """The lecture notes: their table of modules, their numbers, what they say of every encoder, and their code."""
-    show_on_one_page(screen)
     show_claims()
+    show_on_one_page(screen)
     show_properties(screen)
     with st.expander(word("note"), icon=":material/code:", key="cost.note", on_change="rerun") as box:
         if box.open:

@@ -17,7 +17,6 @@ from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 
 OWN, HERE = "own", "here"
-LONGEST = 65_536  # tokens to which the slider goes
 text, word = texts_of("shapes_and_cost")
 
 
@@ -62,29 +61,8 @@ def called(screen: Screen, name: str) -> str:
     return screen.choice.model if name == HERE else word(f"preset_{name}")
 
 
-def length_slider(screen: Screen, now: Settings) -> None:
-    """A slider from the length of the present input on, each step twice as long."""
-    cost, config = screen.choice.cost, now.config
-    if config.input != "words":
-        return
-    most = LONGEST if config.positions == "sinusoidal" else min(LONGEST, config.max_len)
-    first = min(len(screen.run.tokens), most)
-    lengths = {first << step for step in range(LONGEST.bit_length()) if first << step <= most} | {now.n}
-    named = {f"{length:,}": length for length in sorted(lengths)}
-    _widget(
-        st.select_slider,
-        "length",
-        f"{now.n:,}",
-        lambda name: select(cost=replace(cost, base=cost.of, n=named.get(name))),
-        options=[*named],
-    )
-
-
-def encoder_settings(screen: Screen, pen: Pen, *, sizes: bool = True) -> Settings:
-    """Draw the controls and return what they say; an impossible setting is explained and the last good one returned.
-
-    sizes: whether n and B are among them.
-    """
+def encoder_settings(screen: Screen, pen: Pen) -> Settings:
+    """Draw the controls and return what they say; an impossible setting is explained and the last good one returned."""
     cost, here, tokens = screen.choice.cost, screen.run.config, len(screen.run.tokens)
     base = PRESETS.get(cost.of, here)
     try:
@@ -111,9 +89,8 @@ def encoder_settings(screen: Screen, pen: Pen, *, sizes: bool = True) -> Setting
             format_func={name: called(screen, name) for name in options}.__getitem__,
             width=340,
         )
-        if sizes:
-            _number("n", MOST_TOKENS, (cost.n or tokens) if words else now.n, cost, width=180, disabled=not words)
-            _number("batch", MOST_INPUTS, cost.batch, cost, width=220)
+        _number("n", MOST_TOKENS, (cost.n or tokens) if words else now.n, cost, width=180, disabled=not words)
+        _number("batch", MOST_INPUTS, cost.batch, cost, width=220)
         with st.popover(plain("common.more"), icon=":material/tune:"):
             for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
                 with place:

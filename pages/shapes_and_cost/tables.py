@@ -35,8 +35,9 @@ from pages.shapes_and_cost.figures import shape_text, with_prefix
 POINTS = 72  # of a curve
 COUNTS = ("parameters", "multiply_adds", "bytes")
 #: What multiplies in a layer; and all parts of a network, from input to answer.
-OF_LAYER = ("projections", "squared", "ffn")
-PARTS = ("embedding", *OF_LAYER, "norms", "head")
+OF_LAYER = ("squared", "projections", "ffn")
+PARTS = ("embedding", "projections", "squared", "ffn", "norms", "head")
+LONGEST = 65_536  # tokens to which lengths are doubled
 text, word = texts_of("shapes_and_cost")
 
 
@@ -143,10 +144,11 @@ def shares_picture(config: EncoderConfig, n: int) -> Figure:
 
 
 @kept(64, as_it_looks)
-def growth_picture(config: EncoderConfig, n: int) -> Figure:
-    """What each part of a layer costs for n tokens and for twice as many."""
-    once, twice = ([works(config, length)[name] for name in OF_LAYER] for length in (n, 2 * n))
-    return cost_figures.areas([word(f"row_{name}") for name in OF_LAYER], once, twice, n, word("axis_areas"))
+def growth_picture(config: EncoderConfig, lengths: tuple[int, ...], n: int) -> Figure:
+    """How the work of a layer is shared out among its parts, for each length. n: the present one."""
+    work = np.array([[works(config, length)[name] for length in lengths] for name in OF_LAYER])
+    names, titles = [word(f"row_{name}") for name in OF_LAYER], (word("axis_n"), word("axis_shares"))
+    return cost_figures.growth(names, work, lengths, lengths.index(n), titles)
 
 
 # -- cost over length ----------------------------------------------------------------------------------------

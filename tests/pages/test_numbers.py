@@ -324,7 +324,7 @@ def the_curve_shows_its_bend_the_chosen_neuron_and_most_others_and_says_how_many
     assert high - low <= 6 or np.abs(u).max() > 2
     outside = int(((u < low) | (u > high)).sum())
     assert outside <= 0.1 * u.size
-    yield from (u, f"Outside the picture: {outside}." if outside else "")
+    yield from (u, f", outside {low:.1f} to {high:.1f}: {outside}." if outside else "")
 
 
 @row(feed_forward.curve)
@@ -351,8 +351,25 @@ def the_loudest_neurons_and_the_chosen_one_stand_at_every_token(run, at):
     chosen = order[0] if at.neuron is None else at.neuron
     where = int(loud[:, chosen].argmax())
     yield from (fed[:, listed].T, fed[at.token, listed], np.maximum(np.sort(fed[at.token])[::-1], 0))
-    yield from (f": {(loud[at.token] > 0.1).sum()} of {loud.shape[1]:,}. ", f"Neuron {order[0] + 1} is the loudest")
+    title = feed_forward.loudest(run, at, no_words).drawn().layout["annotations"][-1]["text"]
+    assert f"<b>{(loud[at.token] > 0.1).sum()} of {loud.shape[1]:,} neurons" in title
+    yield f"Neuron {order[0] + 1} is the loudest"
     yield from (f"{fed[at.token, order[0]]:.2f}", f"Neuron {chosen + 1} has", f"{fed[where, chosen]:.2f}")
+
+
+def without_a_neuron(run: Trace, at: Place) -> Picture:
+    rows = run.edits, (*run.edits, Edit(FFN + "activation", "zero", neuron=at.neuron))
+    found = answers(pipelines.pipeline("text"), run.subject, rows, at.token)
+    return feed_forward.loudest(run, at, no_words, found)
+
+
+@row(without_a_neuron, HIDDEN, token=3, neuron=5)
+def what_the_answer_loses_without_a_neuron_is_that_of_the_run_without_it(run, at):
+    off = load("text")(HIDDEN, edits=[Edit(FFN + "activation", "zero", neuron=5)])
+    before, after = (softmax(one["logits"][3].astype(float)) for one in (run, off))
+    best = int(before.argmax())
+    p, left = decimal(before[best]), decimal(after[best])
+    yield f"The answer “{run.outputs[best]}” has {p}; without neuron 6 it has {left}."
 
 
 def without_ffn(run: Trace, at: Place) -> Picture:
@@ -507,9 +524,8 @@ def the_lens_follows_a_word_from_rank_to_rank(run, at):
 @row(lambda run, at: layers.turned(run, at, guesses(run, at)), "the animal [MASK] not cross the street .", token=3)
 def what_the_layers_add_to_a_lead_sums_to_it(run, at):
     logits = logits_on_the_way(run, at)
-    best = logits.argmax(axis=1)
-    led = [word for word in best[1:] if word != best[-1]]
-    lead = logits[:, best[-1]] - logits[:, led[-1] if led else np.argsort(logits[-1])[-2]]
+    rival, best = np.argsort(logits[-1])[-2:]
+    lead = logits[:, best] - logits[:, rival]
     adds = np.diff(lead)
     yield from (np.concatenate([lead[:1], adds, lead[-1:]]), f"Layer {np.abs(adds).argmax() + 1} changes it most")
 

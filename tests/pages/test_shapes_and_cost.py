@@ -38,12 +38,12 @@ from pages.screen.components.tables import MOST
 from pages.screen.runs import pipelines
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import boxes, walk_diagram, wires
-from pages.shapes_and_cost.page import MODULES, opens_step
-from pages.shapes_and_cost.settings import LONGEST, settings_of
-from pages.shapes_and_cost.tables import OF_LAYER, PARTS, part_of
+from pages.shapes_and_cost.page import MODULES, longer, opens_step
+from pages.shapes_and_cost.settings import settings_of
+from pages.shapes_and_cost.tables import LONGEST, OF_LAYER, PARTS, part_of
 from tests.networks import CONFIGS, COVER
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, figure, numbers, open_page, run_of, said, texts, warnings
+from tests.pages.opening import assert_fine, chart, figure, numbers, open_page, run_of, said, texts, warnings
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -389,9 +389,12 @@ def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: 
 
 
 @pytest.mark.parametrize("network", COVER)
-def test_areas_are_in_proportion_to_what_a_layer_multiplies(network: str) -> None:
+def test_columns_share_out_what_a_layer_of_each_length_multiplies(network: str) -> None:
     config, n = CONFIGS[network], tokens_of(network)
-    twice, once, _ = cost_tables.growth_picture(config, n).checked().data
+    lengths = n, 2 * n, 64 * n
+    *columns, _ = cost_tables.growth_picture(config, lengths, 2 * n).checked().data
+    shares = np.array([column.y for column in columns])
+    np.testing.assert_allclose(shares.sum(axis=0), 1, rtol=1e-5)
     inside = [step for step in shape_walk(config, n) if step.key.startswith("layers.")]
     counted = {
         "projections": [step for step in inside if ".attention." in step.key and step.operation == "linear"],
@@ -399,12 +402,11 @@ def test_areas_are_in_proportion_to_what_a_layer_multiplies(network: str) -> Non
         "ffn": [step for step in inside if ".ffn." in step.key],
     }
     work = np.array([sum(step.multiply_adds.number for step in counted[name]) for name in OF_LAYER])
-    area = np.multiply(once.x, once.width)
-    np.testing.assert_allclose(area / area.sum(), work / work.sum(), rtol=1e-5)
-    cost, ffn = attention_cost(config, 2 * n), ffn_cost(config, 2 * n).number
-    later = np.array([cost["projections"].number, cost["scores"].number + cost["weighted_sum"].number, ffn])
-    np.testing.assert_allclose(np.multiply(twice.x, twice.width) / area, later / work, rtol=1e-5)
-    assert twice.x[0] == 2 * once.x[0] == 2 * n and list(once.y) == list(twice.y)
+    np.testing.assert_allclose(shares[:, 0], work / work.sum(), rtol=1e-5)
+    for place, length in enumerate(lengths):
+        cost, ffn = attention_cost(config, length), ffn_cost(config, length).number
+        work = np.array([cost["scores"].number + cost["weighted_sum"].number, cost["projections"].number, ffn])
+        np.testing.assert_allclose(shares[:, place], work / work.sum(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("network", COVER)
@@ -426,26 +428,28 @@ def test_the_shares_of_the_parts_are_those_of_the_whole_network(network: str) ->
         assert (work.text[PARTS.index(name)] == "0") == (number == 0)
 
 
-def test_each_step_of_the_slider_is_twice_as_long_and_what_is_said_follows() -> None:
+def test_each_column_is_twice_as_long_and_a_click_on_one_is_what_is_said_then() -> None:
     def lengths(app: AppTest) -> list[int]:
-        return [number(one) for one in app.select_slider(key="cost.length").options]
+        return [number(one) for one in chart(app, "growth")["layout"]["xaxis"]["ticktext"]]
 
     app = open_part("cost")
-    offered = lengths(app)
-    assert offered == [N << step for step in range(len(offered))] and offered[-1] <= LONGEST < 2 * offered[-1]
-    app.select_slider(key="cost.length").set_value(f"{4 * N:,}").run()
-    assert_fine(app)
-    assert app.session_state["choice"].cost.n == 4 * N and app.session_state["choice"].cost.of == "here"
-    config = run_of(app).config
-    cost = cost_tables.works(config, 4 * N)
-    assert f"{8 * N} tokens instead of {4 * N}: Q, K, V, Wₒ × 2, FFN × 2, but scores and A V × 4" in unmarked(said(app))
-    share = cost["squared"] / (cost["attention"] + cost["ffn"])
-    assert f"These are {percent(share)} of the layer’s work at n = {4 * N}" in unmarked(said(app))
+    shown, config = lengths(app), run_of(app).config
+    assert shown == [N << step for step in range(len(shown))] and shown[-1] <= LONGEST < 2 * shown[-1]
+    chosen = longer(CostSettings(), config, shown, 2)["cost"]
+    assert (chosen.n, chosen.of) == (4 * N, "here")
+    app = open_part("cost", base="here", n=str(chosen.n))
+    cost, whole = cost_tables.works(config, 4 * N), unmarked(said(app))
+    share = percent(cost["squared"] / (cost["attention"] + cost["ffn"]))
+    assert f"Scores and A V are {share} of a layer’s work at n = {4 * N}, half of it at n = 1,536." in whole
+    half = cost_tables.works(config, 1536)
+    assert 2 * half["squared"] == half["attention"] + half["ffn"]
+    assert "projections × 2, FFN × 2, but scores and A V × 4" in whole
     assert f"**{total(multiply_adds(config, 4 * N)).number:,}** multiply–adds" in said(app)
-    assert max(lengths(open_part("cost", base="bert-base"))) <= 512, "it learned no more positions"
     assert 77 in lengths(open_part("cost", base="here", n="77"))
+    bert = PRESETS["bert-base"]
+    assert longer(CostSettings(), bert, [512], 0) and not longer(CostSettings(), bert, [1024], 0), "no more positions"
     for preset in ("vit-b-16", "003"):
-        assert not open_part("cost", base=preset).select_slider, "a picture sets its length"
+        assert not longer(CostSettings(), PRESETS[preset], [1], 0), "a picture sets its length"
 
 
 @pytest.mark.parametrize("network", COVER)

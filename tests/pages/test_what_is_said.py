@@ -121,7 +121,7 @@ SAID = [
         "by up to 0.998",
         "e-0",
     ),
-    ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "most towards “i”", ""),
+    ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "without neuron", ""),
     # Tokens that stand twice, or do nothing.
     (
         "words",

@@ -10,9 +10,10 @@ import numpy as np
 from pages.drawing.figures.base import (
     ACCENT,
     COVERED,
+    LESS,
+    MORE,
     MOST_CLICKABLE,
     MOST_NAMED,
-    SIGNED,
     STEPS,
     TO_THE_NEAREST,
     Axis,
@@ -25,11 +26,14 @@ from pages.drawing.figures.base import (
     figure_of,
     frame,
     grid,
+    ink_on,
     label,
     look,
     on_screen,
     one_sheet,
     question_marks,
+    sign_colours,
+    signed_colours,
     stroke,
     text_width,
     thinned,
@@ -40,14 +44,15 @@ from pages.drawing.figures.base import (
     with_gap,
     words_at,
 )
-from pages.drawing.figures.theme import font_size, mode, scaled
+from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.text.numbers import four_decimals, written
 
 MOST_APART = 32  # rows or columns with gaps between their cells
 GAP = 0.04  # share of a tile, before the next one
 WORDS = 1.2  # font sizes: the room for a word below a tile
 MOST_DRAWN = 512  # columns of a matrix beside others; of more columns, several share one
-STRIP = 4.5  # font sizes: the height of the strip of sorted numbers
+STRIP = 5.5  # font sizes: the height of the strip of sorted numbers
+LARGE = 0.2  # share of the largest number; a cell from here on shows its number
 SLANT = -45  # degrees, of names above a map
 MOST_CELLS = 600_000  # of all tiles together: as many bytes
 P = ParamSpec("P")
@@ -211,31 +216,34 @@ def ranked_bars(
     columns: Axis,
     every: np.ndarray,
     titles: tuple[str, str],
-    colours: Sequence[str],
     column: int,
     cell: tuple[int, int] | None,
     fills: int,
 ) -> Figure:
     """All numbers, sorted, in a strip on top; below, some rows as bars, each beside its row of a map.
 
-    cells: (row, column) of the map; the bars show one column of it. every: all numbers, sorted. titles: of the strip,
-    and above the names of rows. colours: of bars. cell: the one outlined. fills: pixels left below the picture in a
-    presentation. A click gives (row, column).
+    cells: (row, column) of the map, the large ones with their numbers; the bars show one column of it. every: all
+    numbers, sorted. titles: of the strip, and above the names of rows. cell: the one outlined. fills: pixels left below
+    the picture in a presentation. A click gives (row, column).
     """
     size, height = font_size(), on_screen(520)
     drawn, layout = heatmap_parts(
         cells, rows, columns, square=False, clickable=True, cell=cell, height=height, corner=titles[1]
     )
-    own = np.nan_to_num(cells[:, column])
+    known = np.nan_to_num(cells)
+    own = known[:, column]
     low, high = min(0.0, float(own.min())), max(0.0, float(own.max()))
     room = 0.3 * (high - low or 1.0)  # for a number at the end of a bar
+    colours = sign_colours(own)
+    if cell:
+        colours[cell[0]] = ACCENT
     bar = dict(
         type="bar",
         orientation="h",
         x=own,
         y=np.arange(len(own)),
         xaxis="x2",
-        marker={"color": list(colours)},
+        marker={"color": colours},
         unselected={"marker": {"opacity": 1}},
         text=[written(f"{value:.2f}") for value in own],
         textposition="outside",
@@ -248,8 +256,15 @@ def ranked_bars(
     told = [f"{label(name)}: {written(f'{value:.4f}')}" for name, value in zip(rows.labels, own, strict=True)]
     middles = np.stack([np.full(len(own), (low + high) / 2), bar["y"]], axis=1)
     drawn.append(unseen(middles, text=told, **answers))
+    large = np.argwhere(np.abs(known) > LARGE * np.abs(known).max())
+    if len(columns.labels) <= MOST_APART and len(large):
+        texts = [written(f"{cells[row, at]:.1f}") for row, at in large]
+        inks = [*map(ink_on, signed_colours(cells[tuple(large.T)]))]
+        look = {"textfont": {"size": size - 1, "color": inks}, "meta": {"short": [""] * len(large)}}
+        drawn.append(words_at(large[:, ::-1], texts, **look))
+        layout["meta"] = layout.get("meta", {}) | {"roomy": round(2.6 * size * len(columns.labels))}
     places = np.arange(1, len(every) + 1)
-    for part, colour in ((np.maximum(every, 0), SIGNED[mode()][-1]), (np.minimum(every, 0), SIGNED[mode()][0])):
+    for part, colour in ((np.minimum(every, 0), LESS), (np.maximum(every, 0), MORE)):
         area = stroke(np.stack([places, part], axis=1), colour, 1, fill="tozeroy", fillcolor=colour)
         drawn.append(area | {"xaxis": "x3", "yaxis": "y2"})
     line = size / height  # of words, as a share of the height
@@ -260,7 +275,8 @@ def ranked_bars(
     layout["annotations"][0] |= {"y": low_end}
     drawn[0]["colorbar"] |= {"x": 0.36}
     words = {"xref": "x3 domain", "x": 0.06, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "top"}
-    layout["annotations"].append(words | {"text": label(titles[0]), "showarrow": False, "font": {"size": size}})
+    words |= {"text": f"<b>{label(titles[0])}</b>", "showarrow": False, "font": {"size": size + 4}}
+    layout["annotations"].append(words)
     hidden = {"visible": False}
     layout["xaxis2"] = hidden | {"domain": [0, 0.33], "range": [low - room * (low < 0), high + room * (high > 0)]}
     layout["xaxis3"] = hidden | {"domain": [0, 1], "range": [0, len(every)], "anchor": "y2"}
