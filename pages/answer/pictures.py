@@ -138,7 +138,7 @@ def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], inside: Mapping[s
     said["left"] = less(lead.value, parts[part.place])
     ahead = wrote("read_ahead" if lead.value > 0 else "read_behind", **said, **names)
     look = {
-        "title": wrote_word("lead", **names),
+        "title": wrote_word("lead" if lead.exact else "less", **names),
         "axis": wrote_word("axis_logits" if lead.exact else "axis_less"),
         "most": MOST_PARTS,
     }

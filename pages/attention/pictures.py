@@ -11,7 +11,7 @@ from model.analysis import placed
 from pages.attention.overlay import every_weight
 from pages.attention.read import attends_most, read_step
 from pages.drawing.at_once import of_every_head
-from pages.drawing.figures import Axis, Figure, attention_lines, heatmap
+from pages.drawing.figures import Axis, Figure, attention_lines, heatmap, on_screen
 from pages.drawing.figures.equations import MEAN_WEIGHTS
 from pages.drawing.figures.points import line_colours
 from pages.drawing.picture import Moves, Numbers, Picture, token_axis
@@ -22,7 +22,7 @@ from pages.drawing.text import plain, t
 from pages.drawing.text.numbers import first
 
 FAINTEST = 0.02  # a smaller weight has no line
-HIGH = 360  # pixels of the map through all layers
+HIGH = 500  # pixels of the map through all layers
 
 
 def attention_map(run: Trace, place: Place, **look: Any) -> Picture:
@@ -100,7 +100,7 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
             cell=(place.layer, key),
             clickable=True,
             square=False,
-            height=HIGH,
+            height=on_screen(HIGH),
         )
         return figure.tell(numbers=True)
 

@@ -181,7 +181,7 @@ def token_map(screen: Screen, pen: Pen, name: str, make: Make, key: int, lines: 
     lines: the arithmetic, in HTML.
     """
     alone = screen.choice.big
-    left, right = (st.container(), None) if alone else st.columns([1, 1], gap="medium")
+    left, right = (st.container(), None) if alone else st.columns([3, 2], gap="medium")
     with left:
         pen.show(name, make)
     if right is not None:

@@ -279,15 +279,14 @@ class Guesses(NamedTuple):
 def guesses(probabilities: np.ndarray, output: int | None = None) -> Guesses:
     """Of the probabilities after each layer, (1 + layers, word). output: the word to follow, if not the answer.
 
-    The word to compare with is the last other one that led after
-    a layer, else the likeliest other one in the end.
+    The word to compare with is the likeliest other one in the end; the last other one that led after a layer is among
+    the followed.
     """
     best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
     order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
     best = np.take_along_axis(best, order, axis=1)
     own = int(best[-1, 0]) if output is None else output
-    others = [int(word) for word in (*best[:0:-1, 0], *best[-1, :FOLLOWED]) if word != own]
-    followed = [own, *dict.fromkeys([others[0], *(word for word in best[-1].tolist() if word != own)])][:FOLLOWED]
+    followed = [*dict.fromkeys([own, *best[-1, :2].tolist(), *best[:0:-1, 0].tolist(), *best[-1].tolist()])][:FOLLOWED]
     their = probabilities[:, followed]
     ranks = 1 + (probabilities[:, None] > their[..., None]).sum(axis=2)
     with np.errstate(divide="ignore"):  # of what the softmax left nothing

@@ -485,7 +485,7 @@ def order(run: Trace, cosines: np.ndarray, bare: np.ndarray, token: int | None =
     series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
     numbers = {"start": f"{cosines[1, first]:.3f}", "end": f"{cosines[-1, first]:.3f}", "bare": f"{lowest.min():.6f}"}
     return Picture(
-        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
+        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), height=on_screen(440)),
         t("order.read", token=tokens[first], layers=len(cosines) - 2, **numbers),
         title=plain("order.title"),
         table=pd.DataFrame(series.T, index=steps, columns=names),

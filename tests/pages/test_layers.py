@@ -14,6 +14,7 @@ from model.heads import network_for
 from model.loading import load_tokenizer
 from model.measures.lens import calibrated
 from model.pipeline import TextReader
+from pages.answer.who_wrote import lead_at
 from pages.drawing.place import Place
 from pages.drawing.text import catalogue
 from pages.layers.page import best_words
@@ -128,3 +129,14 @@ def test_the_equation_of_the_layer_is_that_of_the_network(
         with_network(monkeypatch, network())
     said = "".join(shown.value for shown in open_part("path", **link).latex)
     assert 0 <= said.index(second) < said.index(first)
+
+
+@pytest.mark.parametrize("output", [None, 2000])
+@pytest.mark.parametrize("sentence", ["the animal [MASK] not cross the street .", "the [MASK] sat on the mat ."])
+def test_layers_and_answer_compare_a_word_with_the_same_other_one(sentence: str, output: int | None) -> None:
+    run = pipelines.run("text", sentence)
+    token = run.tokens.index("[MASK]")
+    own, other, *more = best_words("text", run, token, output).followed
+    assert lead_at(run, token, own).outputs == (own, other)
+    led = [word for word in best_words("text", run, token, output).best[1:, 0].tolist() if word != own]
+    assert led[-1] in (other, *more), "who led last is followed, too"
