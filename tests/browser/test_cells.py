@@ -1,10 +1,12 @@
 """A click on a cell shows its arithmetic beside it, on the same screen, with its row and column lit."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import BAR, MIDDLE, SENTENCE, asked, settle, title, visit
 
 QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
+pytestmark = pytest.mark.usefixtures("goes_on")
 #: page, which picture, which cell of it (row and column as drawn), what the link then holds, and its symbol
 CELLS = [
     ("attention", 0, (6, 2), {"token": "7", "key": "3"}, "A_{7,3}"),

@@ -3,6 +3,7 @@
 from urllib.parse import urlencode
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page
 
 from model import load
@@ -10,6 +11,7 @@ from model.analysis import softmax
 from model.translator import Task
 from tests.browser.steps import MIDDLE, SENTENCE, main_text, opened, visit, wait_for
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 LAYER, HEAD, STEP = 2, 7, 3  # counted from 0; in the address from 1
 LINK = {"lang": "en", "s": SENTENCE, "layer": LAYER + 1, "head": HEAD + 1, "step": STEP}
 
