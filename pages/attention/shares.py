@@ -32,10 +32,10 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
     places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
     names = [f"{layer + 1}·{head + 1}" for layer, head in places]
     seen = np.array([whole(row) for row in rows])  # as they are written beside each other
-    most = {kind: first(seen[:, KINDS.index(kind)], in_percent) for kind in ("word", "place", "brought")}
+    most = {kind: first(seen[:, KINDS.index(kind)], in_percent) for kind in ("word", "place")}
     said = {f"{kind}_head": names[one.place] for kind, one in most.items()} | most
     own, ahead = own_kind(run), [one.place for one in most.values() if one.ahead]
-    told = [text(f"read_{own}", **said), *[text("read_rest", **said)] * bool(rows[:, 2].any())]
+    told = [text(f"read_{own}", **said), *[text("read_rest")] * bool(rows[:, 2].any())]
 
     def draw(drawn: Numbers) -> Figure:
         return scatter(

@@ -100,11 +100,13 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
 
 
 def _fitting(name: HeadName, most: float) -> str:
-    """As much of a name as fits into so many pixels."""
-    shown = str(name) if _wide(str(name)) <= most else name.name
-    while _wide(shown) > most:
-        shown = shown.removesuffix("…")[:-1] + "…"
-    return shown
+    """Name and figure in so many pixels: of a longer name, without its arrow, the beginning."""
+    if _wide(str(name)) <= most:
+        return str(name)
+    short = name.name.strip("→ ")
+    while len(short) > 1 and _wide(f"{short} {name.figure}") > most:
+        short = short.removesuffix("…")[:-1] + "…"
+    return f"{short} {name.figure}".rstrip()
 
 
 def _wide(name: str) -> float:

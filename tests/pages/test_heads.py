@@ -90,7 +90,8 @@ def test_tiles_stand_over_names_and_a_changed_run_has_none_of_the_corpus(link: d
 @pytest.mark.parametrize("heads", [2, 8, 12])
 def test_names_below_tiles_take_no_more_room_than_these_have(heads: int) -> None:
     name = HeadName("grammar", "clause that is its object →", "52%")
-    assert len(_fitting(name, ROOM / heads)) * LETTER <= ROOM / heads
+    fitting = _fitting(name, ROOM / heads)
+    assert len(fitting) * LETTER <= ROOM / heads and fitting.endswith("52%")
     assert _fitting(HeadName("next", "next", "99%"), ROOM / 8) == "next 99%"
 
 
