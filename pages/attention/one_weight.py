@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +31,9 @@ def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> Non
         every = by_hand(network, screen.run, key, cell, EVERY)
         arithmetic("".join(_lines(screen, key, cell, every)), key="weight")
     # The lines add up as many terms as those of the score by itself: one sum has one value on all pages.
-    working(screen, pen, key, cell, worked=by_hand(network, screen.run, key, cell, MOST))
+    worked, before = by_hand(network, screen.run, key, cell, MOST), screen.run.graph[masked].reads[0]
+    both = rf"{worked.equation}, \quad M = {screen.run.graph[before].symbol} + \text{{mask}}"
+    working(screen, pen, key, cell, worked=replace(worked, equation=both))
 
 
 def _lines(screen: Screen, key: str, cell: tuple[int, ...], worked: Working) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pages.drawing.text import plain
 EQUATION_WORDS = {
     "may look at": "may_look_at",
     "otherwise": "otherwise",
+    r"\text{mask}": "mask",
     r"\text{the first row of } Z": "first_row",
     r"\text{the second row of } Z": "second_row",
     r"\text{the mean of the patches' rows of } Z": "patch_mean",
