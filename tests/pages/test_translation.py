@@ -70,11 +70,11 @@ def test_whichever_step_all_words_stand_where_they_stood_each_with_the_share_tha
             if one.get("mode") == "text"
             for x, y, text in zip(one["x"], one["y"], one["text"], strict=True)
         }
-        shares = {one for one in words if one[2].endswith("%")}
-        places.add(frozenset(words - shares))
+        places.add(frozenset((x, y, text.split("% ")[-1]) for x, y, text in words))
+        shares = {(y, text.split(" ")[0]) for x, y, text in words if not x and "% " in text}
         row = trace["decoder.layers.2.cross.weights"][head, step]
         by = (max(len(trace.tokens), len(trace.written) + 1) - 1) / (len(trace.tokens) - 1)
-        told = {round(y / by): text for _, y, text in shares}
+        told = {round(y / by): text for y, text in shares}
         assert told == {key: percent(float(share)) for key, share in enumerate(row) if share >= LEAST}
     assert len(places) == 1
 

@@ -27,7 +27,7 @@ from pages.drawing.text.numbers import percent, written
 
 GAP = 0.7  # font sizes between a word and its arcs
 ALONG = (0.03, 0.1, 0.17)  # where along a word hovers and clicks are answered
-BEGIN = 0.24  # where lines begin, right of their shares
+BEGIN = 0.02  # where lines begin, right of a word; its share stands left of it
 REACH, FURTHEST = (12, 4), 8  # pixels that arcs reach out, and more for each row spanned, up to FURTHEST rows
 
 
@@ -65,10 +65,10 @@ def writing(
         for j, share in taken.items()
     ]
     if most <= 24:
-        room = 390 if font_size() <= SMALL else 372  # a presentation has two rows of controls above
-        height = min(60 + scaled(most * 27), room)
+        room = 520 if font_size() <= SMALL else 372  # a presentation has two rows of controls above
+        height = min(60 + scaled(most * 34), room)
         longest = max(map(text_width, (*source.labels, *target.labels)))  # on a phone a word has 100 pixels
-        size = min(max(font_size() + 1, min(font_size() + 7, int(100 / longest))), int((height - 50) / most))
+        size = min(max(font_size() + 1, min(font_size() + 10, int(110 / longest))), int((height - 50) / most))
     else:
         height, size = min(900, 60 + 18 * most), font_size() - 1
     ends = [size * (text_width(word) + GAP) for word in target.labels]
@@ -78,12 +78,12 @@ def writing(
         if abs(share) >= least
     ]
     read = {int(np.abs(across).argmax()): ACCENT} | ({} if lit is None else {lit: role_colours()["K"]})
-    names = _names(source.labels, 0, y_source, size, read)
+    shares = {j: written(f"{100 * share:+.0f}%" if differs else percent(share)) for j, share in taken.items()}
+    small = {j: f'<span style="font-size:{size - 4}px">{share}</span> ' for j, share in shares.items()}
+    shown = [small.get(j, "") + label(name) for j, name in enumerate(source.labels)]
+    names = _names(shown, 0, y_source, size, read)
     later = dict.fromkeys(range(step + 2, n_target), BEFORE)
-    names += _names(target.labels, 1, y_target, size, {step + 1: ACCENT, **later})
-    numbers = [f"{100 * share:+.0f}%" if differs else percent(share) for share in taken.values()]
-    beside = {"textposition": "middle right", "textfont": {"color": ACCENT, "size": size - 2}}
-    names.append(words_at([(0, y_source[j]) for j in taken], [*map(written, numbers)], **beside))
+    names += _names([*map(label, target.labels)], 1, y_target, size, {step + 1: ACCENT, **later})
     told = [*zip(source.labels, across, strict=True), *zip(target.labels, back[: step + 1], strict=False)]
     said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in told]
     said += map(label, target.labels[step + 1 :])
@@ -96,7 +96,7 @@ def writing(
     )
     layout = {
         "xaxis": {
-            "range": [-0.62, 1.6],
+            "range": [-0.56, 1.6],
             "tickvals": [0, 1],
             "ticktext": [label(source.title), label(target.title)],
             "side": "top",
@@ -146,12 +146,12 @@ def _arc(start: tuple[float, float], end: tuple[float, float], share: float, col
 
 
 def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: Mapping[int, str]) -> list[dict]:
-    """Words in a column, the marked ones in their colours, and bold unless pale."""
+    """Words, as markup, in a column, the marked ones in their colours, and bold unless pale."""
     names = []
     for colour in ("", *dict.fromkeys(marked.values())):
         places = [i for i in range(len(words)) if marked.get(i, "") == colour]
         bold = colour not in ("", BEFORE)
-        shown = [f"<b>{label(words[i])}</b>" if bold else label(words[i]) for i in places]
+        shown = [f"<b>{words[i]}</b>" if bold else words[i] for i in places]
         spaced = [f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in shown]
         font = {"size": size} | ({"color": colour} if colour else {})
         side = "middle right" if x else "middle left"
