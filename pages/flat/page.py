@@ -22,9 +22,10 @@ from pages.flat.pictures import (
     DISTURBED,
     NOISE,
     PASSES,
+    SCORED,
+    as_read,
     in_patches,
     of_one,
-    one_token,
     text,
     with_noise,
     word,
@@ -62,19 +63,20 @@ def where_noise_is(screen: Screen, pen: Pen) -> None:
 
 
 def noise_on_attention(screen: Screen, pen: Pen) -> None:
-    """The drawing, whole; beside it what noise leaves of its answer, as one token and in patches."""
+    """The drawing as either network reads it; beside it what noise leaves of either answer."""
     patches = screen.source.run("digits", screen.subject)
     shares = np.stack([_shares(screen, "flat", screen.run), _shares(screen, "digits", patches)])
-    left, right = st.columns([5, 8], gap="large")
+    left, right = st.columns([1, 3], gap="large")
     with left:
-        pen.show("one_token", one_token)
+        pen.show("one_token", as_read)
+        pen.show("patches", lambda run, place: as_read(patches, place))
     with right:
         pen.show("with_noise", partial(with_noise, patches=patches, shares=shares))
 
 
 def _shares(screen: Screen, network: str, calm: Trace) -> np.ndarray:
     """What the answer of a run has without noise, and with it on each of what is disturbed, in every layer."""
-    noises = [Edit(f"layers.{{l}}.attention.{name}", "noise", NOISE) for name in DISTURBED]
+    noises = [Edit(f"layers.{{l}}.attention.{name}", "noise", NOISE) for name in SCORED]
     run = partial(screen.source.run, network, screen.subject)
     runs = [calm, *(changed(run, (*calm.edits, noise)) for noise in noises)]
     shares = np.array([one.answer[0].probabilities for one in runs])

@@ -1,11 +1,14 @@
 """A drawing as one token: its answer with noise on attention, what a head makes of it, and the same in patches."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from model import Trace
 from pages.attention.overlay import over_one
 from pages.drawing.figures import Axis, Figure, drawing, role_colours, token_at
+from pages.drawing.figures.base import frame
 from pages.drawing.figures.curves import BLUE, ORANGE, grouped_bars
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.figures.matrices import Matrix, abreast
@@ -23,34 +26,40 @@ DRAWN = ("Q", "K", "scaled", "weights", "V", "heads")
 PASSES = (ATTENTION + "weights", ATTENTION + "heads")
 #: What is disturbed, each with noise of this strength, in every layer; of the last alone a weight of 1 makes something.
 DISTURBED = ("Q", "K", "scaled", "V")
+SCORED = DISTURBED[:-1]
 NOISE = 5.0
 BESIDE = 0.5  # of the page's width, that it has
 KINDS = ("one_token", "patches")  # how the drawing is read
 NARROW = 8  # cells, as wide as a column of numbers is
-LARGE, HIGH, LOW = 390, 275, 240  # pixels: what is read, each picture, and a drawing in a presentation
+LARGE, SMALL, HIGH, LOW = 410, 170, 275, 240  # pixels: bars, what is read, each picture, a drawing in a presentation
 PATCHES = Place(layer=1, head=1)  # where [CLS] attends to strokes
 text, word = texts_of("flat")
 
 
-def one_token(run: Trace, place: Place) -> Picture:
-    """What is read, whole."""
-    assert run.picture is not None
-    said, shape = text("read_one_token", pixels=run.picture.size), [len(run.tokens)] * 2
-    return Picture(drawing(run.picture, height=LOW if big() else LARGE), said, shape=shape, fixed=True)
+def as_read(run: Trace, place: Place) -> Picture:
+    """The drawing as a network reads it: whole, or cut, in a frame of the colour of its bars."""
+    assert run.picture is not None and run.patches is not None
+    n, whole, (rows, columns) = len(run.tokens), len(run.patches) == 1, run.picture.shape
+    figure = drawing(run.picture, cut=None if whole else math.isqrt(run.patches.shape[1]), height=SMALL)
+    colour, kind = (BLUE, "one_token") if whole else (ORANGE, "patches")
+    figure.layout["shapes"] = [*figure.layout["shapes"], frame(0, 0, rows - 1, columns - 1, colour, 4)]
+    for side in ("xaxis", "yaxis"):
+        figure.layout[side] |= {"showticklabels": False}
+    said, weights = text("read_one_token" if whole else "read_cut", n=n), ATTENTION + "weights"
+    return Picture(figure, said, title=word(kind), shape=(n, n), shares=[weights], every_head=True, fixed=True)
 
 
 def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> Picture:
     """What noise on attention leaves of the answer, of one token and of patches. A click opens the heads with it.
 
-    patches: the run of the same drawing in patches. shares: (2, 1 + len(DISTURBED)), of either run its answer's share
+    patches: the run of the same drawing in patches. shares: (2, 1 + len(SCORED)), of either run its answer's share
     without noise, and with it on each.
     """
-    symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in DISTURBED}
+    symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in SCORED}
     answers = [class_label(one.answer[0].best) for one in (run, patches)]
     series = {word(f"of_{kind}", answer=one): own for kind, one, own in zip(KINDS, answers, shares, strict=True)}
-    flat, moved = np.abs(shares[0, 1:-1] - shares[0, 0]).max(), shares[1, 1:-1]
+    flat, moved = np.abs(shares[0, 1:] - shares[0, 0]).max(), shares[1, 1:]
     ends = {"low": decimal(moved.min()), "high": decimal(moved.max()), "calm": decimal(shares[1, 0])}
-    ends["value"] = decimal(shares[0, -1])
     change = unsigned(float(flat)) if flat else "0"
     sentence = text("read_with_noise", answer=answers[0], change=change, digit=answers[1], noise=f"{NOISE:g}", **ends)
     if touched(run, place.head, shares=PASSES, every_head=True):
@@ -67,7 +76,7 @@ def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> 
         figure,
         sentence,
         table=pd.DataFrame(dict(series), index=names.labels),
-        picks=lambda _, bar: {"tab": "attention", "stage": ("none", *DISTURBED)[bar]},
+        picks=lambda _, bar: {"tab": "attention", "stage": ("none", *SCORED)[bar]},
     )
 
 
@@ -92,7 +101,7 @@ def in_patches(patches: Trace, ink: bytes) -> Picture:
             trace["showscale"] = False
     return Picture(
         figure,
-        text("read_patches", n=n, where=PATCHES.where()),
+        f"{text('read_cut', n=n)} {text('read_patches', where=PATCHES.where())}",
         title=word("patches"),
         shape=(n, n),
         picks=lambda row, column: Open("attention", there | {"token": token_at(row, column, side, front)}),

@@ -10,7 +10,7 @@ from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue, unmarked
 from pages.drawing.text.numbers import unsigned
-from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, in_patches, of_one, with_noise
+from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, SCORED, as_read, in_patches, of_one, with_noise
 from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, texts
 
@@ -34,7 +34,7 @@ def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bo
     assert ("so A V is V again" in texts(app)) == told
     assert (catalogue("en")["change.no_law"] in texts(app)) != told
     first = texts(open_flat(edits=f"{ATTENTION}{change}~head.2"))
-    assert ("the one weight stays 1" in first) == told != (catalogue("en")["change.no_law"] in first)
+    assert ("softmax of one score is always 1" in first) == told != (catalogue("en")["change.no_law"] in first)
 
 
 @pytest.mark.parametrize("place", DISTURBED)
@@ -74,7 +74,7 @@ def test_whatever_is_read_elsewhere_a_digit_can_be_drawn_and_only_it_changes(lin
     after = app.session_state["choice"]
     assert (after.input, after.sentence) == (before.input, before.sentence)
     assert after.drawing == sketch.example(7)
-    assert [*bars(app)] == ["as one token: odd, of 2 classes", "in patches: 7, of 10"]
+    assert [*bars(app)] == ["one token: odd, of 2 classes", "patches: 7, of 10"]
 
 
 @pytest.mark.parametrize("edits", [(), (Edit("layers.0.ffn.output", "zero"),)])
@@ -86,22 +86,22 @@ def test_the_bars_are_what_noise_leaves_of_either_answer(edits: tuple[Edit, ...]
             network = load(name)
             calm = network(INK[which], own).answer[0].probabilities
             best = int(np.argmax(calm))
-            for share, place in zip(shown[1:], DISTURBED, strict=True):
+            for share, place in zip(shown[1:], SCORED, strict=True):
                 noise = [
                     Edit(f"layers.{layer}.attention.{place}", "noise", NOISE) for layer in range(network.config.layers)
                 ]
                 noisy = network(INK[which], (*own, *noise)).answer[0].probabilities
                 assert share == pytest.approx(noisy[best], abs=1e-6), (name, place)
             assert shown[0] == pytest.approx(calm[best], abs=1e-6)
-            moved = [f"{share:.2f}" for share in shown[1:-1]]
-        assert f"is left with {min(moved)} to {max(moved)} of {shown[0]:.2f}" in unmarked(texts(app))
+            moved = [f"{share:.2f}" for share in shown[1:]]
+        assert f"ends at {min(moved)} to {max(moved)} instead of {shown[0]:.2f}" in unmarked(texts(app))
         assert "by **0**" in texts(app)
 
 
 def test_a_click_on_a_bar_opens_the_heads_with_its_noise() -> None:
     calm, patches = pipelines.run("flat", INK[7]), pipelines.run("digits", INK[7])
-    shown = with_noise(calm, Place(), patches, np.full((2, 1 + len(DISTURBED)), 0.5))
-    for bar, place in enumerate(("none", *DISTURBED)):
+    shown = with_noise(calm, Place(), patches, np.full((2, 1 + len(SCORED)), 0.5))
+    for bar, place in enumerate(("none", *SCORED)):
         assert shown.picks(1, bar) == {"tab": "attention", "stage": place}
 
 
@@ -116,3 +116,13 @@ def test_the_same_drawing_opens_in_patches() -> None:
             place,
             sketch.example(7),
         )
+
+
+def test_either_reading_of_the_drawing_says_how_many_weights_it_has_in_the_colour_of_its_bars() -> None:
+    runs = [pipelines.run(name, INK[7]) for name in ("flat", "digits")]
+    bars_of = with_noise(runs[0], Place(), runs[1], np.full((2, 1 + len(SCORED)), 0.5)).drawn().data
+    for run, bar in zip(runs, bars_of, strict=True):
+        picture, n = as_read(run, Place()), len(run.tokens)
+        frame = picture.drawn().layout["shapes"][-1]
+        assert frame["line"]["color"] == bar["marker"]["color"]
+        assert picture.shape == (n, n) and ("always 1" if n == 1 else f"{n} × {n}") in picture.says()
