@@ -119,7 +119,7 @@ HIGH, WIDE = 235, 190  # pixels: the arrows, and the way below them
 
 def one_vector(run: Trace, place: Place) -> Picture:
     """The chosen token's vector, what the sub-layer adds to it and their sum, in the plane of all three, so that
-    lengths and angles are exact; of what LayerNorm makes of the sum, the true length in the direction it has there.
+    lengths and angles are exact; of what LayerNorm makes of the sum, length and angle to the sum, on its side of it.
     """
     at = AddNorm(run, place)
     sub, name = at.sub, placed(run.tokens)[place.token]
@@ -134,14 +134,16 @@ def one_vector(run: Trace, place: Place) -> Picture:
     said = {"token": name, "before": f"{lengths[0]:.1f}", "found": f"{lengths[1]:.1f}", "sum": f"{lengths[2]:.1f}"}
     sentence = text("read_arrows", angle=f"{_degrees(x, o):.0f}", **said)
     if sub.norm and not sub.norm_first:
-        shown = plane @ after
-        tips.append(shown * lengths[3] / (np.linalg.norm(shown) or 1.0))
+        turned, shown = _degrees(both, after), plane @ after
+        side = 1.0 if tips[2][0] * shown[1] >= tips[2][1] * shown[0] else -1.0
+        way = np.arctan2(*tips[2][::-1]) + side * np.radians(turned)
+        tips.append(lengths[3] * np.array([np.cos(way), np.sin(way)]))
         called, looks = [*called, word("arrow_normed")], [*looks, (AFTER, 3)]
         sentence += " " + text(
             "read_arrow_normed",
             norm=NORMS[run.config.norm],
             after=f"{lengths[3]:.1f}",
-            turned=f"{_degrees(both, after):.0f}",
+            turned=f"{turned:.0f}",
         )
     drawn = [
         Arrow(with_length(title, length), tip, colour, width)

@@ -133,7 +133,7 @@ def nearest(
         named += [f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in shown]
     order = np.argsort(-rows[0], kind="stable").tolist()
     sorted_rows = rows[:, order]
-    sides, high = (Axis("", named), Axis(word("axis_sorted", token=own))), scaled(76 + 17 * len(named))
+    sides, high = (Axis("", named), Axis(word("axis_sorted", token=own))), scaled(76 + 20 * len(named))
     figure = heatmap(sorted_rows, *sides, square=False, clickable=True, height=high)
     keyless(figure)
     tokens = run.tokens  # and not the run: what a click calls is kept

@@ -404,7 +404,9 @@ def arrows_have_the_lengths_and_angles_of_the_vectors(run, at):
     rest = o - o @ first * first
     plane = np.stack([first, rest / np.linalg.norm(rest)])
     tips = np.stack([x, o, both, after]) @ plane.T
-    tips[3] *= lengths[3] / np.linalg.norm(tips[3])
+    side = np.sign(tips[2][0] * tips[3][1] - tips[2][1] * tips[3][0])
+    way = np.arctan2(*tips[2][::-1]) + side * np.radians(turned(both, after))  # as far from the sum as is said
+    tips[3] = lengths[3] * np.array([np.cos(way), np.sin(way)])
     yield from (*tips.T, *(f"{length:.1f}" for length in lengths))
     yield from (f"angle of {np.degrees(np.arctan2(*tips[1][::-1])):.0f}°", f"by {turned(both, after):.0f}°")
 
