@@ -66,9 +66,12 @@ def noise_on_attention(screen: Screen, pen: Pen) -> None:
     """The drawing as either network reads it; beside it what noise leaves of either answer."""
     patches = screen.source.run("digits", screen.subject)
     shares = np.stack([_shares(screen, "flat", screen.run), _shares(screen, "digits", patches)])
-    left, right = st.columns([1, 3], gap="large")
-    with left:
+    big = screen.choice.big
+    left, right = st.columns([4, 5] if big else [1, 3], gap="large")
+    whole, cut = left.columns(2) if big else (left, left)
+    with whole:
         pen.show("one_token", as_read)
+    with cut:
         pen.show("patches", lambda run, place: as_read(patches, place))
     with right:
         pen.show("with_noise", partial(with_noise, patches=patches, shares=shares))

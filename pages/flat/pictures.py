@@ -67,7 +67,7 @@ def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> 
     names = Axis(
         word("noise"), [word("no_noise"), *(word(f"noise_{name}", symbol=one) for name, one in symbols.items())]
     )
-    figure = grouped_bars(series, names, word("axis_share"), [BLUE, ORANGE], value_range=(0, 1.08))
+    figure = grouped_bars(series, names, word("axis_share"), [BLUE, ORANGE], value_range=(0, 1.15 if big() else 1.08))
     for bars, own in zip(figure.data, shares, strict=True):
         bars |= {"text": [decimal(share) for share in own], "textposition": "outside"}
     figure.layout["height"] = scaled(LARGE)
