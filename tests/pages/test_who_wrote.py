@@ -64,6 +64,8 @@ def test_a_part_of_a_lead_leads_to_where_its_number_stands(link: dict) -> None:
     inside = opens(trace, Wanted(lead, tuple(outputs), token))
     parts = {name: of.parts[name] for of in (lead, of_heads) for name in of.parts if "layers." in name}
     assert parts.keys() == inside.keys()
+    for name, (_, way) in [*inside.items()][::7]:
+        assert opened(trace, all_of_it(trace, *outputs, token), way["branch"])[-1].name == name
     for picture, bars in ((built_up, lead.steps), (parts_of, lead.parts)):
         drawn = picture(trace, lead, tuple(outputs), inside)
         ways = [drawn.picks(bar, 0) for bar in range(len(bars) + 2)]
