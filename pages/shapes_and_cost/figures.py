@@ -353,7 +353,7 @@ def growth(
     across = axis_layout(Axis(titles[0], [f"{n:,}" for n in lengths]), len(lengths))
     framed = _frame(here - 0.46, here + 0.46, 0, 1, line={"color": ACCENT, "width": 3}) | {"layer": "above"}
     layout = {"xaxis": across, "yaxis": side, "barmode": "stack", "bargap": 0.08, "shapes": [framed]}
-    layout["meta"] = {"roomy": 34 * len(lengths)}
+    layout["meta"] = {"roomy": round(2.7 * font_size() * len(lengths))}
     return figure_of(traces, layout | LEGEND | figure_look(on_screen(scaled(430))))
 
 

@@ -111,7 +111,9 @@ def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
 
 
 def show_cost(screen: Screen, pen: Pen) -> None:
-    """What a longer input costs, each length twice the last; where parameters and multiply–adds are."""
+    """What a longer input costs, each length twice the last; beside it where parameters and multiply–adds are; in
+    a presentation the first alone.
+    """
     now = encoder_settings(screen, pen)
     config, n = now.config, now.n
     own = len(screen.run.tokens) if config.input == "words" else n
@@ -126,17 +128,17 @@ def show_cost(screen: Screen, pen: Pen) -> None:
     )
     whole = {"parameters": total(parameters(config)).number, "work": total(multiply_adds(config, n)).number}
     said_of_all = text("read_shares", n=f"{n:,}", **{name: f"{count:,}" for name, count in whole.items()})
-    left, right = st.columns([1, 1], gap="large")
+    left, *right = [st.container()] if screen.choice.big else st.columns(2, gap="large")
     with left:
         figure = cost_tables.growth_picture(config, lengths, n)
-        figure.tell(fills=room_of(said, 0.5))
+        figure.tell(fills=room_of(said))
         pen.show(
             "growth", Picture(figure, said, picks=partial(longer, screen.choice.cost, config, lengths), fixed=True)
         )
-    with right:
-        figure = cost_tables.shares_picture(config, n)
-        figure.tell(fills=room_of(said_of_all, 0.5))
-        pen.show("shares", Picture(figure, said_of_all, picks=partial(opens_step, steps_of(config, n, 1)), fixed=True))
+    for column in right:
+        with column:
+            figure, opens = cost_tables.shares_picture(config, n), partial(opens_step, steps_of(config, n, 1))
+            pen.show("shares", Picture(figure, said_of_all, picks=opens, fixed=True))
 
 
 def longer(cost: CostSettings, config: EncoderConfig, lengths: Sequence[int], column: int) -> dict[str, object] | None:
