@@ -1,6 +1,6 @@
-"""What a browser fetches of ours: Plotly, as Python's plotly brings it, scripts and styles.
+"""The files that browsers fetch from us: Plotly's script (from Python's plotly), our scripts and styles.
 
-Each has an address that tells what is in it, so that a browser keeps it for good and fetches it anew when it changes.
+Addresses contain a hash of the content, so browsers keep a file for good and fetch it again when it changes.
 """
 
 import re
@@ -15,24 +15,24 @@ from model import overview
 HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 STYLE = HERE / "style.css"
-START = HERE / "start.js"  # stands in the start page itself
+START = HERE / "start.js"  # inlined in the start page
 STYLES = (STYLE, overview.STYLE)
 COMPONENTS = sorted((HERE.parent / "screen" / "components").glob("*.js"))
 SCRIPTS = {path.stem: path for path in (*COMPONENTS, overview.PAD, overview.PAINTER)}
 ALL = (PLOTLY, *STYLES, *SCRIPTS.values())
 WRITES_NUMBERS = re.compile(rb"^import .*/numbers\.js'\n", re.MULTILINE)
-#: For the start page, before all scripts: ours are imported by where they stand, from modules that stand nowhere.
+#: For the start page, before all scripts: resolves our scripts' addresses in modules that have none themselves.
 IMPORTS = '<script type="importmap">{"imports": {"static/": "./static/"}}</script>'
 
 
 @cache
 def address(source: Path) -> str:
-    """Where a file stands, among the client's own."""
+    """The address of a file, in the folder of Streamlit's own."""
     return f"static/{source.name.split('.')[0]}-{sha256(content(source)).hexdigest()[:12]}{source.suffix}"
 
 
 def content(source: Path) -> bytes:
-    """What is sent as this file: of the painter, all of its modules; with ours, how the painter writes numbers."""
+    """The content sent for this file: for the painter all its modules; for components with numbers.js inlined."""
     if source == overview.PAINTER:
         return overview.painter().encode()
     if source in COMPONENTS:
@@ -41,10 +41,10 @@ def content(source: Path) -> bytes:
 
 
 def script(name: str, *used: str) -> str:
-    """What brings the script of a component: the script itself would come with every message, at every click.
+    """A short module that imports a component's script, since Streamlit sends a component's code with every message.
 
-    used: scripts whose modules it gets as further arguments. The module that Streamlit makes of this has no address of
-    its own: IMPORTS says where these are. If a broken line does not bring one, the client says so as of its own.
+    used: scripts whose modules are passed as further arguments. The module has no address, so IMPORTS resolves theirs.
+    If a script does not arrive, the client reports it like its own.
     """
     modules = {f"used{place}": one for place, one in enumerate(used)}
     brought = {"own": name} | {f"* as {module}": one for module, one in modules.items()}

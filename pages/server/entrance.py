@@ -1,4 +1,4 @@
-"""How the server answers addresses, where it does so otherwise than Streamlit's own."""
+"""How the server answers requests, where it differs from Streamlit."""
 
 import gzip
 import os
@@ -19,37 +19,34 @@ from streamlit import get_option
 from pages.server import assets, lines, streamlit_private
 from pages.server.uploads import uploads
 
-SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
+SLASH = "%E2%88%95"  # ∕, which does not split addresses
 
 
 def framed_by(sites: str) -> str:
-    """Who may show our pages in a frame: we ourselves, and the sites that the owner names.
+    """The policy that lets us and the owner's sites show our pages in a frame.
 
-    sites: as in FRAMED_BY="https://moodle.example.edu https://*.example.org". Ends the server at any other value.
+    sites: as in FRAMED_BY="https://moodle.example.edu https://*.example.org". Exits at any other value.
     """
     if wrong := [site for site in sites.split() if not re.fullmatch(r"https?://[\w.*-]+(:\d+)?", site, re.ASCII)]:
         sys.exit(f"FRAMED_BY names sites such as https://moodle.example.edu; {wrong[0]!r} is none")
     return " ".join(["frame-ancestors 'self'", *sites.split()])
 
 
-# On every answer: a browser takes a file for what it is called, and only sites that are named show ours in a frame.
+# Headers of every answer: no guessing of file types, and only named sites may frame our pages.
 GUARD = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": f"{framed_by(os.environ.get('FRAMED_BY', ''))}; base-uri 'self'; form-action 'self'; "
     "object-src 'none'",
 }
-LEAST_ROOM = (
-    32 * 2**20
-)  # bytes on the disk of temporary files: scripts on their way to browsers, and pictures sent here
+LEAST_ROOM = 32 * 2**20  # bytes free on the disk of temporary files: scripts for browsers, uploaded pictures
 
 
 class Entrance:
-    """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back;
-    there is what is ours, packed; /health says whether the server can serve; how full its caches are is told to this
-    machine only; and files that visitors send come in when there is room.
+    """Middleware. It serves the start page at every page's address, sends messages without delay, serves our files
+    compressed, answers /health, shows metrics to this machine only, and admits uploads when there is room.
 
-    Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
-    is sent to /foo∕bar, and the app says that there is no such page.
+    The client finds its files, and Streamlit its pages, only at names without a slash. So /foo/bar is redirected to
+    /foo∕bar, and the app says that there is no such page.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -79,7 +76,7 @@ class Entrance:
             case "/_stcore/metrics" if not _asked_from_here(scope):
                 await PlainTextResponse("for this machine only", 403)(scope, receive, send)
                 return
-            case "/join":  # a page of ours, which starts no client
+            case "/join":  # our page without Streamlit's client
                 await self.app(scope, receive, send)
                 return
         if asset := self.assets.get("/".join(scope["path"].rsplit("/", 2)[1:])):
@@ -98,12 +95,12 @@ class Entrance:
             await _enter(scope["raw_path"].decode("ascii"), scope["query_string"].decode("ascii"))(scope, receive, send)
 
     async def _take_file(self, scope: Scope, receive: Receive, send: Send) -> None:
-        length = Headers(scope=scope).get("content-length", "")  # else it comes in parts, and ends where it ends
+        length = Headers(scope=scope).get("content-length", "")  # missing for chunked uploads
         size = int(length) if length.isdecimal() else get_option("server.maxUploadSize") * 2**20
         try:
             async with uploads.room(size, _address(scope)):
                 await self.app(scope, receive, send)
-        except ClientDisconnect:  # Streamlit would say so in the log, with a traceback for each
+        except ClientDisconnect:  # Streamlit would log a traceback
             return
         except TimeoutError:
             answer = PlainTextResponse("no room for this file now", 503, {"Connection": "close"})
@@ -125,7 +122,7 @@ def _guarded(send: Send) -> Send:
 
 
 def _no_room() -> bool:
-    """Whether the disk of temporary files is nearly full: scripts would then reach browsers cut short."""
+    """Whether the disk of temporary files is nearly full; browsers would then get truncated scripts."""
     return shutil.disk_usage(tempfile.gettempdir()).free < LEAST_ROOM
 
 
@@ -138,12 +135,12 @@ def _address(scope: Scope) -> str:
 
 
 def is_from_here(host: str, headers: Mapping[str, str]) -> bool:
-    """Whether a request comes from this very machine, and not through a proxy on it that says for whom it asks."""
+    """Whether a request comes from this machine, not through a proxy on it that sets X-Forwarded-For."""
     return host in ("127.0.0.1", "::1", "::ffff:127.0.0.1") and "X-Forwarded-For" not in headers
 
 
 def _starts_the_client(message: Message) -> bool:
-    """Whether an answer begins here that is Streamlit's own start page; other HTML there is only to download."""
+    """Whether this message begins Streamlit's start page; its other HTML is for download only."""
     if message["type"] != "http.response.start" or message["status"] != 200:
         return False
     headers = dict(message["headers"])
@@ -151,7 +148,7 @@ def _starts_the_client(message: Message) -> bool:
 
 
 def _enter(path: str, query: str) -> Response:
-    """The start page, if this is the address of one; `path` is as the browser sent it."""
+    """The start page, or a redirect to a name without slashes. path: as the browser sent it."""
     name = path.removeprefix(f"/{get_option('server.baseUrlPath').strip('/')}").lstrip("/")
     single = re.sub("/|%2F", SLASH, name, flags=re.IGNORECASE)
     if single != name:
@@ -161,9 +158,9 @@ def _enter(path: str, query: str) -> Response:
 
 @cache
 def _start_page() -> str:
-    """Streamlit's, with our scripts fetched beside its own: else a component would ask for its own when it is drawn.
+    """Streamlit's start page, which also preloads our scripts; else each would be fetched when first drawn.
 
-    The style stands behind the head, where the client puts its own.
+    Our styles come after the head, where the client puts its own.
     """
     page = streamlit_private.start_page()
     plotly = f'"{assets.address(assets.PLOTLY)}"'
@@ -178,7 +175,7 @@ def _start_page() -> str:
 
 
 def _packed(source: Path) -> Response:
-    """A script or a style for the browser. It never changes under its name."""
+    """A compressed script or style, cached for good."""
     told = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
     kind = "text/css" if source.suffix == ".css" else "text/javascript"
     return Response(gzip.compress(assets.content(source)), headers=told, media_type=kind)

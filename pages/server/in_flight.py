@@ -1,8 +1,8 @@
-"""What the pages that are being drawn may hold and how long they may compute, all visitors together.
+"""Bounds on the memory and computing time of all pages being drawn.
 
-A page that has something worked out waits in line until what it may come to hold has room beside what the others hold.
-So thirty visitors who ask for the most at once are served one after the other, and memory stays bounded. Long inputs
-have a line of their own: nobody with a short sentence stands behind them.
+A page that runs a network waits in line until the bytes that it may need fit beside those of other pages. So memory
+stays bounded: thirty visitors with the longest inputs are served in turn. Long inputs have their own line, so that no
+short sentence waits behind them.
 """
 
 from collections import deque
@@ -17,24 +17,22 @@ from model import deadline
 from model.deadline import OverdueError
 from pages.server.memory import trim
 
-RUNS = 4  # of a page: with changes and without, of another input, of a translation
+RUNS = 4  # of a page: with and without changes, of another input, of a translation
 LARGE = 32_000_000  # bytes: a page of ours with 40 tokens
 MOST_SECONDS = 15.0  # that a page may compute
-LONGEST_WAIT = 300.0  # seconds in line: sixty wait for three minutes, where a page takes three seconds
-LOOK = 1.0  # seconds after which one who waits is told his place again
-#: Is told how many are computed before this page. It may raise to give up waiting.
+LONGEST_WAIT = 300.0  # seconds in line: at three seconds a page, sixty visitors wait three minutes
+LOOK = 1.0  # seconds between two reports of the place in line
+#: Gets the number of pages before this one. It may raise to stop waiting.
 Tell = Callable[[int], object]
 
 
 class CrowdedError(OverdueError):
-    """Others have so much worked out that there was no room in time."""
+    """There was no room in time."""
 
 
 @dataclass(eq=False)
 class Drawing:
-    """A page that is being drawn: what it is told while it waits, the rooms that it is in, and what is to be done when
-    it ends.
-    """
+    """A page being drawn: whom to tell its place in line, the rooms that it is in, and what to do at its end."""
 
     tell: Tell = lambda before: None
     rooms: list["Room"] = field(default_factory=list)
@@ -42,18 +40,18 @@ class Drawing:
 
 
 class Room:
-    """Pages that may hold `most` bytes together, and the line of those that wait."""
+    """Pages that may hold `most` bytes together, and the line of pages that wait."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._line: deque[Drawing] = deque()
-        self._inside: dict[Drawing, int] = {}  # with their bytes
+        self._inside: dict[Drawing, int] = {}  # page -> bytes
         self._changed = Condition()
 
     def enter(self, page: Drawing, needed: int) -> None:
-        """Wait until it is this page's turn and so many bytes fit, to the end of the page; alone, it always fits.
+        """Wait until it is this page's turn and `needed` bytes fit; an empty room fits any page.
 
-        Raises CrowdedError after LONGEST_WAIT.
+        The page stays until it ends. Raises CrowdedError after LONGEST_WAIT.
         """
         until = monotonic() + LONGEST_WAIT
         with self._changed:
@@ -69,7 +67,7 @@ class Room:
                 self._changed.notify_all()
 
     def _wait(self, page: Drawing, needed: int) -> int | None:
-        """Let the page in, or after a LOOK return how many are computed before it."""
+        """Let the page in and return None, or return after LOOK seconds how many pages are before it."""
 
         def fits() -> bool:
             return not self._inside or sum(self._inside.values()) + needed <= self.most
@@ -94,10 +92,10 @@ _page: ContextVar[Drawing | None] = ContextVar("page", default=None)
 
 @contextmanager
 def page(tell: Tell = Drawing.tell) -> Iterator[None]:
-    """While this lasts, a page is drawn, or a file for download made; a page inside a page is part of it.
+    """A block that draws a page or makes a download. A block inside another belongs to it.
 
-    tell: is told each second of waiting how many are computed before it.
-    Whatever runs a network in it raises OverdueError once it has computed for MOST_SECONDS.
+    tell: gets, each second of waiting, the number of pages before this one. Network runs in the block raise
+    OverdueError after MOST_SECONDS of computing.
     """
     if _page.get():
         yield
@@ -118,15 +116,15 @@ def page(tell: Tell = Drawing.tell) -> Iterator[None]:
 
 
 def at_end(act: Callable[[], None]) -> None:
-    """Let this be done when the page has ended, however it ends."""
+    """Call `act` when the page ends, however it ends."""
     if this := _page.get():
         this.at_end.append(act)
 
 
 def make_room(run: int) -> None:
-    """Wait until there is room for a page whose runs take so many bytes each; it keeps it to its end.
+    """Wait until there is room for a page whose runs take `run` bytes each; the page keeps the room.
 
-    Who is among the large ones waits for nothing more, so no two wait for each other. Waiting does not count as
+    A page in the large room never waits again, so no two pages wait for each other. Waiting does not count as
     computing. Raises CrowdedError after LONGEST_WAIT.
     """
     this = _page.get()

@@ -1,9 +1,8 @@
-"""The line between a browser and its session, which outlives the sockets that it goes through.
+"""The line between a browser and its session, which survives broken sockets.
 
-A network that is away for some seconds closes the socket. Streamlit's client would then forget what its visitor does,
-and what the server sent meanwhile would be lost. So both sides number their messages, keep each until the other has
-acknowledged it, and send the rest again through the next socket: start.js in the browser, `Line` here. Messages are
-bytes; a text is a number: how many messages of the other side have been heard.
+A network that fails for some seconds closes the socket. Streamlit would then lose what the visitor does and what the
+server sends. So both sides number their messages, keep each until the other acknowledges it, and send the rest through
+the next socket: start.js in the browser, `Line` here. Messages are bytes; a text is the number of messages received.
 """
 
 import asyncio
@@ -17,25 +16,25 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Seconds that a line lasts without a socket.
 PATIENCE = 60.0
-#: Lines without a socket at the same time. Of more, the one that has been without for longest ends.
+#: Lines without a socket. If there are more, the one without for longest ends.
 MOST_WAITING = 128
-#: Bytes that a line keeps before it takes no more from Streamlit, which ends a session once its own queue is full; and
-#: all lines together, before the fullest ends.
+#: Bytes at which a line takes no more from Streamlit, which ends a session when its own queue is full; and bytes of all
+#: lines together, at which the fullest ends.
 MOST_KEPT, MOST_HELD = 2_000_000, 64_000_000
-#: Codes with which a browser leaves, or a server stops. With any other, a socket was broken.
+#: Close codes of a browser that leaves or a server that stops. Any other means a broken socket.
 LEFT = (1000, 1001, 1012)
 #: The code that tells a browser that its line is over.
 OVER = 4404
-#: The name that a browser draws for a line. Nobody else can guess it.
+#: The random name that a browser gives a line; nobody can guess it.
 NAME = re.compile(r"[0-9a-f]{32}")
 COUNT = re.compile(r"[0-9]{1,15}")
 
 _lines: dict[str, "Line"] = {}
-_waiting: dict["Line", None] = {}  # those without a socket, the longest first
+_waiting: dict["Line", None] = {}  # lines without a socket, the longest first
 
 
 async def through_a_line(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Serve a web socket: as the next one of the line that its address names; one that names none, on its own."""
+    """Serve a web socket: as the next socket of the line named in its address, or alone if none is named."""
     asked = {name: values[0] for name, values in parse_qs(scope["query_string"].decode("ascii", "replace")).items()}
     name, heard = asked.get("line", ""), asked.get("heard", "")
     if not (NAME.fullmatch(name) and COUNT.fullmatch(heard)):
@@ -59,21 +58,21 @@ def _origin(scope: Scope) -> bytes | None:
 class Line:
     """One session's messages, in both directions.
 
-    app: what takes the session's web socket for a single one. at_end: called when it has ended.
+    app: serves the session and sees one single web socket. at_end: called when the session has ended.
     """
 
     def __init__(self, app: ASGIApp, scope: Scope, at_end: Callable[[], object]) -> None:
         self.origin = _origin(scope)
-        self._said: asyncio.Queue[Message] = asyncio.Queue()  # by the browser, and not yet taken by the app
-        self._heard = 0  # messages of the browser
-        self._kept: deque[Message] = deque()  # what the browser has not acknowledged
-        self._before = 0  # messages that it has
+        self._said: asyncio.Queue[Message] = asyncio.Queue()  # from the browser, not yet taken by the app
+        self._heard = 0  # messages received from the browser
+        self._kept: deque[Message] = deque()  # sent, but not acknowledged by the browser
+        self._before = 0  # messages that the browser has acknowledged
         self._bytes = 0
         self._change = asyncio.Condition()
         self._accepted: Message | None = None
         self._over = False
-        self._socket: object = None  # the last one
-        self._telling: asyncio.Task[None] | None = None  # what it shall hear
+        self._socket: object = None  # the latest one
+        self._telling: asyncio.Task[None] | None = None  # sends to it
         self._patience: asyncio.TimerHandle | None = None
         self._task = asyncio.create_task(self._serve(app, scope, at_end))
 
@@ -89,7 +88,7 @@ class Line:
                 self._change.notify_all()
 
     async def _tell(self, message: Message) -> None:
-        """Keep what the app sends until the browser has heard it."""
+        """Keep a message of the app until the browser acknowledges it."""
         async with self._change:
             if message["type"] == "websocket.accept":
                 self._accepted = message
@@ -102,7 +101,7 @@ class Line:
             max(_lines.values(), key=lambda line: line._bytes)._end()
 
     async def go_through(self, heard: int, receive: Receive, send: Send) -> None:
-        """Use this socket, whose browser has heard so many messages, until it closes or the browser opens another."""
+        """Use this socket, whose browser has received `heard` messages, until it closes or another one is opened."""
         this = self._socket = object()
         _waiting.pop(self, None)
         if self._patience:
@@ -114,7 +113,7 @@ class Line:
         closed, code = False, None
 
         async def say(message: Message) -> None:
-            """Send it, unless we have closed the socket: that would be an error."""
+            """Send a message, unless we have closed the socket, which would raise."""
             nonlocal closed
             if not closed:
                 closed = message["type"] == "websocket.close"
@@ -144,14 +143,14 @@ class Line:
             return
         self._heard += 1
         self._said.put_nowait(message)
-        with suppress(OSError):  # it is closed: its next message says so
+        with suppress(OSError):  # closed, as its next message will say
             await send({"type": "websocket.send", "text": str(self._heard)})
 
     async def _send_all(self, send: Send) -> None:
-        """Send what this socket's browser has not heard, and what comes, until the line ends."""
+        """Send all messages that the browser lacks, and new ones, until the line ends."""
         async with self._change:
             await self._change.wait_for(lambda: self._accepted or self._over)
-        with suppress(OSError):  # it is closed, which the socket's reader is told, too
+        with suppress(OSError):  # closed, as the reading side learns, too
             if self._accepted:
                 await send(self._accepted)
                 await send({"type": "websocket.send", "text": str(self._heard)})
@@ -162,10 +161,10 @@ class Line:
             await send({"type": "websocket.close", "code": OVER})
 
     async def _kept_at(self, place: int) -> Message | None:
-        """The message with this number, from 0, as soon as there is one; None once the line has ended."""
+        """Wait for the message with this number, from 0; None once the line has ended."""
         async with self._change:
             await self._change.wait_for(lambda: self._over or place < self._before + len(self._kept))
-            after = max(place - self._before, 0)  # some browsers acknowledge what they were not sent
+            after = max(place - self._before, 0)  # browsers may acknowledge more than was sent
             return self._kept[after] if after < len(self._kept) else None
 
     async def _acknowledged(self, number: int) -> None:
@@ -176,7 +175,7 @@ class Line:
             self._change.notify_all()
 
     def _end(self) -> None:
-        """Let the app know that its browser is gone."""
+        """Tell the app that its browser is gone."""
         _waiting.pop(self, None)
         self._said.put_nowait({"type": "websocket.disconnect", "code": 1006})
         self._bytes = 0

@@ -1,16 +1,16 @@
-"""What is written of failures: who asks for the same one again and again fills no disk."""
+"""Limit the log of failures, so that nobody can fill the disk by repeating one."""
 
 import logging
 import traceback
 from time import monotonic
 
 MINUTE = 60.0
-#: Who writes a failure down that a visitor can bring about.
+#: Loggers of failures that visitors can cause.
 FAILING = ("streamlit.error_util", "pages.screen.frame.frame", "pages.screen.link")
 
 
 class OnceAMinute(logging.Filter):
-    """Lets a failure through if none of its kind at its place in the code was, within the last minute."""
+    """Lets each kind of failure at each place in the code through once a minute."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class OnceAMinute(logging.Filter):
 
 
 def quieten() -> None:
-    """Let each failure be written down once a minute."""
+    """Log each failure at most once a minute."""
     once = OnceAMinute()
     for name in FAILING:
         logging.getLogger(name).addFilter(once)

@@ -1,6 +1,6 @@
-"""What we use of Streamlit, uvicorn and Plotly that they promise nobody: Python names, and names in browsers.
+"""Everything private that we use of Streamlit, uvicorn and Plotly: names in Python and in browsers.
 
-No other file imports it. After an upgrade tests/server/test_streamlit_private.py says which of them is gone.
+No other Python file uses them. After an upgrade tests/server/test_streamlit_private.py says which are gone.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from pages.server.uploads import uploads
 
 # -- names in browsers -------------------------------------------------------------------------------------------
 
-#: What start.js, style.css and the components look for and Streamlit's client writes. A tuple: what it puts together.
+#: Names of Streamlit's client that start.js, style.css and the components use. A tuple: parts that the client joins.
 IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     # parts of its pages, by data-testid
     "InputInstructions",
@@ -78,23 +78,23 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stTextInput",
     "stVerticalBlock",
     "stWidgetLabel",
-    # their attributes, a class, and that which a widget's key becomes
+    # their attributes, a class, and the prefix of classes made from keys
     "stMarkdownColoredText",
     "data-variant",
     "segmented_control",
     "data-selected",
     "st-key-",
-    # where it lets itself be told of its server, what it says when a part did not come
+    # where it takes its server's address, the event when a part did not arrive
     "__streamlit",
     "BACKEND_BASE_URL",
     "vite:preloadError",
     "_stcore/health",
-    # where it asks not to be asked, and lets itself be kept from dialogs
+    # settings that skip a request and block dialogs
     "HOST_CONFIG",
     "blockErrorDialogs",
     "useExternalAuthToken",
     "allowedOrigins",
-    # its letters, and those of its formulas
+    # its fonts, and those of its formulas
     "Material Symbols Rounded",
     "katex",
     "katex-display",
@@ -102,7 +102,7 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "KaTeX_Math",
     "KaTeX_Size2",
 )
-#: What they look for and Plotly draws. A tuple: as above.
+#: Names of Plotly that they use. A tuple: as above.
 IN_PLOTLY: tuple[str | tuple[str, ...], ...] = (
     "_fullLayout",
     "_hoverdata",
@@ -129,7 +129,7 @@ def start_page() -> str:
     return Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
 
 
-# -- the script run in which we are ------------------------------------------------------------------------------
+# -- the present script run --------------------------------------------------------------------------------------
 
 
 def _run() -> ScriptRunContext:
@@ -139,7 +139,7 @@ def _run() -> ScriptRunContext:
 
 
 def is_fragment_run() -> bool:
-    """Whether this run draws fragments of the page alone, and not the frame."""
+    """Whether this run draws only fragments, not the frame."""
     return bool(_run().fragment_ids_this_run)
 
 
@@ -149,14 +149,14 @@ def is_history_navigation() -> bool:
 
 
 def intended_page() -> str | None:
-    """The URL path of the page that the browser came with, in the first run only; None or "" for the first page."""
+    """The URL path that the browser opened, in the first run only; None or "" for the first page."""
     return _run().pages_manager.intended_page_name
 
 
 def give_way() -> None:
-    """End this run if a click waits for it: Streamlit lets one that draws the page alone wait to the end.
+    """End this run if a click waits: Streamlit lets clicks on a fragment wait to the end of a run.
 
-    Its own st.stop would forget the click.
+    st.stop would lose the click.
     """
     requests = _run().script_requests
     if requests is not None and requests._state is ScriptRequestType.RERUN:
@@ -164,18 +164,18 @@ def give_way() -> None:
 
 
 def on_every_page() -> AbstractContextManager[None]:
-    """In this block, a widget is the same one on every page: Streamlit puts the page into a widget's name."""
+    """A block whose widgets are the same on every page; otherwise Streamlit makes the page part of their ids."""
     context = _run()
     return context.run_with_active_hash(context.pages_manager.main_script_hash)
 
 
 def forget_old_widgets() -> None:
-    """Let go of the callbacks of widgets that are no longer on the page, with all that they hold.
+    """Drop the callbacks of widgets that are no longer on the page, with all that they hold.
 
-    Streamlit 1.67 drops the value of a widget that is gone and keeps its callback until the session ends. A chart that
-    answers to clicks is a new widget whenever its picture changes, and its callback may hold the arrays of a whole
-    page: sixty clicks left 20 MB behind. Called when a run begins, since the last one needs its callbacks until then.
-    What the frame holds stays until the frame is drawn anew.
+    Streamlit 1.67 drops the value of a removed widget but keeps its callback until the session ends. A clickable chart
+    is a new widget whenever its picture changes, and its callback may hold the arrays of a whole page: sixty clicks
+    left 20 MB. Call it when a run begins, since the last run needs its callbacks until then. A fragment's run leaves
+    the frame's callbacks.
     """
     session, whole = _run().session_state._state, not is_fragment_run()
     widgets = session._new_widget_state
@@ -187,7 +187,7 @@ def forget_old_widgets() -> None:
 
 
 def read_upload(file: object) -> bytes | None:
-    """The content of the file that a visitor sent, once: it is let go of. None where it is gone.
+    """The content of an uploaded file, which is then dropped; None if it is gone.
 
     file: the value of a st.file_uploader.
     """
@@ -199,13 +199,13 @@ def read_upload(file: object) -> bytes | None:
 
 # -- the server --------------------------------------------------------------------------------------------------
 
-#: How the names of widgets begin.
+#: Prefixes of widgets' ids.
 OF_WIDGETS = (f"{GENERATED_ELEMENT_ID_PREFIX}-", STREAMLIT_INTERNAL_KEY_PREFIX)
-# Seconds: most pages are written by then, and of the others the reader shall see something. The frame is written first,
-# so that the browser can draw it while the page is being written.
+# Seconds: most pages are complete by then; of others, the reader sees a part. The frame is sent earlier, so that the
+# browser draws it while the page is computed.
 HOLD, HOLD_FRAME = 0.06, 0.03
 TURN = 0.1  # seconds: the time of three runs
-# What a run tells while more is to come.
+# Events after which a run sends more.
 GOES_ON = (
     ScriptRunnerEvent.SCRIPT_STARTED,
     ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
@@ -214,24 +214,24 @@ GOES_ON = (
 
 
 def ask_no_stranger() -> None:
-    """Let Streamlit not ask a server on the internet for this one's address.
+    """Stop Streamlit from asking a server on the internet for this server's address.
 
-    It would, once more for each page of another site that tries to open ours, and let everybody wait two seconds.
+    It asks again whenever another site's page tries to open ours, and makes everybody wait two seconds.
     """
     net_util.get_external_ip = lambda: None
 
 
 def send_whole_pages() -> None:
-    """Let the server keep what a run says until all is said, or for HOLD seconds if that comes first.
+    """Hold back a run's messages until the run ends, at most HOLD seconds.
 
-    A page is written in 30 to 50 ms. Streamlit hands each part of it to the thread that sends, which wakes up for each
-    and lets the page wait; and for each part that arrives the browser draws the whole page anew.
+    A page takes 30 to 50 ms. Streamlit hands over each part at once: the sending thread wakes up each time and slows
+    the page, and the browser redraws the whole page for each part.
     """
     kept: WeakKeyDictionary[AppSession, deque[partial[None]]] = WeakKeyDictionary()
     timers: WeakKeyDictionary[AppSession, asyncio.TimerHandle] = WeakKeyDictionary()
 
     def hear(session: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **about: Any) -> None:
-        """In a run's own thread."""
+        """Take an event, in the run's own thread."""
         said = kept.setdefault(session, deque())
         said.append(partial(session._handle_scriptrunner_event_on_event_loop, sender, event, **about))
         if event not in GOES_ON:
@@ -257,10 +257,10 @@ def send_whole_pages() -> None:
             wake()
 
     def ask(session: AppSession, wanted: ClientState | None) -> None:
-        """A run that has ended is heard before the next is begun: after that, Streamlit no longer listens to it.
+        """Request a run; first hand over a run that has ended, to which Streamlit would no longer listen.
 
-        A session that has run nothing yet knows no part of a page: it is the new one of a browser that was away too
-        long, or whose server was begun again. Asked for a part, it runs all, or each click there would be lost.
+        A session that has run nothing knows no fragments: its browser was away too long, or the server restarted. Asked
+        for a fragment, it runs the whole app, or clicks would be lost.
         """
         if wanted:
             _leave_out_strangers(wanted)
@@ -276,7 +276,7 @@ def send_whole_pages() -> None:
 
 
 def _leave_out_strangers(wanted: ClientState) -> None:
-    """Take away states of what is no widget by its name: Streamlit would look each up, and break off each run."""
+    """Remove states whose ids are no widget's: Streamlit would look each up, and fail each run."""
     states = wanted.widget_states.widgets
     if strangers := [state for state in states if not state.id.startswith(OF_WIDGETS)]:
         for state in strangers:
@@ -284,10 +284,10 @@ def _leave_out_strangers(wanted: ClientState) -> None:
 
 
 def run_in_turn() -> None:
-    """Let one run after the other compute where several visitors click at once: side by side, each would take longer.
+    """Let runs of several visitors compute in turn, since in parallel each takes longer.
 
-    Nobody waits longer than TURN seconds for another's long experiment. Where eight clicked on Attention at once, they
-    waited 1.2 times as long without it (the mean of the eight; the last of them 0.9 times).
+    Nobody waits longer than TURN seconds for another's run. When eight clicked on Attention at once, they waited 1.2
+    times as long without this (mean of the eight; the last one 0.9 times).
     """
     run, turn = ScriptRunner._run_script, Lock()
 
@@ -303,36 +303,36 @@ def run_in_turn() -> None:
 
 
 def read_settings_once() -> None:
-    """Let the server read once what it tells a browser of its settings: Streamlit reads them anew for each click."""
+    """Let the server read once the settings that it sends to browsers; Streamlit reads them at each click."""
     for tell in (app_session._populate_config_msg, app_session._populate_theme_msg):
         setattr(app_session, tell.__name__, _once(tell))
 
 
 def _once(tell: Callable[..., None]) -> Callable[..., None]:
-    """`tell`, which writes settings, the theme's of one section, into a message: after the first time, from a copy."""
+    """`tell`, which writes settings (of a theme's section) into a message, but after the first time from a copy."""
     told: dict[tuple[str, ...], Message] = {}
 
     def copy(message: Message, *section: str) -> None:
         if section not in told:
             tell(one := type(message)(), *section)
             told[section] = one
-        if told[section].ByteSize():  # else it would be said that there are some
+        if told[section].ByteSize():  # merging an empty message would mark the field as set
             message.MergeFrom(told[section])
 
     return copy
 
 
-#: Bytes that one says of all widgets, beside what is said only once (the pictures that a teacher keeps); and widgets.
+#: Bytes of all widgets' states in a message, except values sent once (a teacher's pictures); and number of widgets.
 MOST_STATE, MOST_WIDGETS = 200_000, 1000
 SAID_ONCE = ("trigger_value", "string_trigger_value", "json_trigger_value", "chat_input_value")
 
 
 def keep_little(receive: Receive) -> Receive:
-    """`receive` of a web socket, which hands on at most MOST_STATE bytes of what a browser says of its widgets.
+    """`receive` of a web socket, but with at most MOST_STATE bytes of widgets' states in a message.
 
-    `server.maxWidgetStateSize` bounds one message. But a session keeps a text as it came, three times over, until the
-    visit ends, whatever its callback makes of it (`max_chars` is kept by browsers alone); and Streamlit holds a
-    message, as it came and as it was read, until the next one. After a large one it therefore hears a small one.
+    `server.maxWidgetStateSize` bounds one message. But a session keeps each text three times until the visit ends,
+    whatever its callback does (only browsers heed `max_chars`), and Streamlit holds a message, raw and parsed, until
+    the next one. So a small message follows each large one.
     """
     after_a_large_one = False
 
@@ -351,12 +351,10 @@ def keep_little(receive: Receive) -> Receive:
 
 
 def _cut(said: bytes) -> bytes:
-    """A message with as much of its widgets' states as there is room for, small ones first, and the beginning of a text
-    for which there is not.
-    """
+    """A message with the widgets' states that have room, small ones first; a text without room is cut."""
     try:
         message = BackMsg.FromString(said)
-    except DecodeError:  # which Streamlit answers
+    except DecodeError:  # Streamlit answers it
         return said
     heard, left = [], MOST_STATE
     states = message.rerun_script.widget_states.widgets
@@ -373,19 +371,19 @@ def _cut(said: bytes) -> bytes:
     return message.SerializeToString()
 
 
-#: Bytes of one message; of all that web sockets hold of messages, together; and what each part costs beside its own.
+#: Bytes of one message; of all messages that web sockets hold; and the overhead of each part.
 MOST_MESSAGE, MOST_HELD, A_PART = 1_000_000, 64_000_000, 100
 
 
 def bound_messages() -> None:
-    """Refuse a message of more than MOST_MESSAGE bytes at its beginning; and cut off the web socket that holds most
-    once all together hold more than MOST_HELD.
+    """Refuse messages of more than MOST_MESSAGE bytes at their beginning; and close the web socket that holds most when
+    all together hold more than MOST_HELD.
 
-    `server.maxMessageSize` bounds what we send, too, which may be more. A socket holds what has come of a message until
-    its end, and what came last until something else comes: hundreds of them would each hold as much as they may.
+    `server.maxMessageSize` would also bound what we send. A socket holds an incomplete message until its end, and the
+    last message until the next: hundreds of sockets could each hold the maximum.
     """
     take, lose = WebSocketsSansIOProtocol.data_received, WebSocketsSansIOProtocol.connection_lost
-    #: Bytes of the message that has not ended, and of the last one that has.
+    #: Bytes of the incomplete message, and of the last complete one.
     held: dict[WebSocketsSansIOProtocol, tuple[int, int]] = {}
 
     def data_received(line: WebSocketsSansIOProtocol, data: bytes) -> None:
@@ -410,10 +408,10 @@ def bound_messages() -> None:
 
 
 def hold_one_file() -> None:
-    """Let the server keep the files that visitors send in `uploads`, one of each session.
+    """Keep uploaded files in `uploads`, one for each session; Streamlit gets all of a file but its content.
 
-    Streamlit keeps all that a session sends until 45 minutes after its web socket has closed, and what a widget shows
-    for as long as it shows it, whether it has been read or not. Here it knows of a file all but its content.
+    Streamlit would keep all of a session's files until 45 minutes after its web socket has closed, and a widget's file
+    as long as the widget shows it, read or not.
     """
     add, disconnect = MemoryUploadedFileManager.add_file, WebsocketSessionManager.disconnect_session
 
@@ -431,11 +429,11 @@ def hold_one_file() -> None:
 
 
 def send_without_delay(send: Send) -> None:
-    """Let the system hand over each part of a page when it is sent.
+    """Set TCP_NODELAY, so that each part of a page leaves when it is sent. send: uvicorn's.
 
-    Else it keeps a small part back until the browser has acknowledged the one before, which takes up to 40 ms. asyncio
-    asks for this, too, but not on the sockets that Streamlit opens (without IPPROTO_TCP). `send` is uvicorn's. On one
-    machine, where nothing is far away, a click took 1.05 times as long without it.
+    Otherwise the system holds a small part until the browser has acknowledged the one before, up to 40 ms. asyncio
+    sets it, too, but not on Streamlit's sockets (opened without IPPROTO_TCP). On one machine a click took 1.05 times as
+    long without it.
     """
     transport = getattr(getattr(send, "__self__", None), "transport", None)
     connection = transport and transport.get_extra_info("socket")

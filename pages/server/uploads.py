@@ -1,7 +1,7 @@
-"""Files that visitors send: those on their way here, and those that have come and are not read yet.
+"""Visitors' uploads, arriving or not yet read, in bounded memory.
 
-Together they hold at most so many bytes. Who sends one waits until there is room for it; what is on its way or unread
-for long goes once others wait. Of each session one file is kept, until it is read or replaced or its web socket closes.
+A new upload waits for room; while others wait, uploads that take long or stay unread are dropped. Each session has one
+file, until it is read or replaced or the web socket closes.
 """
 
 import asyncio
@@ -13,30 +13,30 @@ from time import monotonic
 
 from model.unpacking import MOST_READ
 
-LATE = 10.0  # seconds after which a file that is not read, or not all here, gives way to others
+LATE = 10.0  # seconds after which an unread or incomplete file gives way to others
 LONGEST_WAIT = 30.0  # seconds for room
-LOOK = 0.05  # seconds from one look for room to the next
+LOOK = 0.05  # seconds between two checks for room
 
 
 class Uploads:
-    """At most `most` bytes of files. What waits for room does so on the server's event loop."""
+    """At most `most` bytes of files. Waiting happens on the server's event loop."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._lock = Lock()  # pages read on threads of their own
-        self._unread: dict[str, tuple[str, bytes, float]] = {}  # session -> file, content, when it came; oldest first
-        self._coming: dict[asyncio.Timeout, tuple[int, float, str]] = {}  # bytes, since when, from where; oldest first
-        self._waiting: dict[object, str] = {}  # from where; oldest first
+        self._lock = Lock()  # pages read files on their own threads
+        self._unread: dict[str, tuple[str, bytes, float]] = {}  # session -> file, content, time; oldest first
+        self._coming: dict[asyncio.Timeout, tuple[int, float, str]] = {}  # -> bytes, start, address; oldest first
+        self._waiting: dict[object, str] = {}  # -> address; oldest first
 
     @property
     def held(self) -> int:
-        """Bytes of what is unread, and of what is or will be here of files on their way."""
+        """Bytes of unread files, and the full size of arriving ones."""
         with self._lock:
             unread = sum(len(content) for _, content, _ in self._unread.values())
         return unread + sum(size for size, _, _ in self._coming.values())
 
     def keep(self, session: str, file: str, content: bytes) -> None:
-        """Keep a file that has come, instead of the one of this session that is not read yet."""
+        """Keep a file that has arrived, in place of the session's unread one."""
         with self._lock:
             self._unread.pop(session, None)
             self._unread[session] = file, content[: MOST_READ + 1], monotonic()
@@ -49,16 +49,16 @@ class Uploads:
             return self._unread.pop(session)[1]
 
     def drop(self, session: str) -> None:
-        """Let go of what is unread of a session."""
+        """Drop a session's unread file."""
         with self._lock:
             self._unread.pop(session, None)
 
     @asynccontextmanager
     async def room(self, size: int, address: str = "") -> AsyncIterator[None]:
-        """A block in which a file of so many bytes is on its way here from an address. First enters that of which the
-        least is on its way, and of its files the one that came first.
+        """A block in which a file of so many bytes arrives from an address. The address with the fewest arriving bytes
+        enters first, with its oldest file.
 
-        Raises TimeoutError where there is no room in time, or where the file takes long and others wait.
+        Raises TimeoutError if there is no room in time, or if the file takes long while others wait.
         """
         size, this = min(size, self.most), object()
         self._waiting[this] = address
@@ -77,14 +77,14 @@ class Uploads:
                 del self._coming[limit]
 
     def _next(self) -> object:
-        """Who enters first."""
+        """The upload that enters next."""
         coming = Counter[str]()
         for size, _, address in self._coming.values():
             coming[address] += size
         return min(self._waiting, key=lambda one: coming[self._waiting[one]])
 
     def _let_the_oldest_go(self) -> None:
-        """If it is late."""
+        """Drop the oldest unread file, or else stop the oldest arriving one, if it is LATE."""
         late = monotonic() - LATE
         with self._lock:
             session, since = next(((one, since) for one, (_, _, since) in self._unread.items()), ("", late))
