@@ -1,4 +1,4 @@
-"""The padding mask: a sentence filled up with [PAD], whose fillers get no weight behind the mask and some without."""
+"""The padding mask: a sentence filled up with [PAD] tokens, which get weight only without the mask."""
 
 import numpy as np
 import streamlit as st
@@ -22,7 +22,7 @@ text, word = texts_of("fillers")
 
 
 def padding(screen: Screen, pen: Pen) -> None:
-    """A box with what the mask does to fillers, where the sentence can be filled up and the network answers."""
+    """A box that shows what the mask does to [PAD], if the sentence can be filled up and the network answers."""
     if "logits" not in screen.run or not can_fill_up(screen.pipeline, screen.run.ids):
         return
     with st.expander(word("box"), icon=":material/science:", key="fillers.box", on_change="rerun") as box:
@@ -31,7 +31,7 @@ def padding(screen: Screen, pen: Pen) -> None:
 
 
 def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
-    """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there."""
+    """A token's row of weights and its answer: in the sentence alone, filled up with a mask, filled up without."""
     run = screen.run
     ids = run.ids
     tokens = len(ids) + FILLERS
@@ -62,6 +62,6 @@ def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
         stacked=True,
         value_range=(0, 1.05 * max(float(one.max()) for one in found.rows)),  # the same for all three
     )
-    figure.layout |= {"height": scaled(HIGH), "showlegend": False}  # who fills up is written below its bar
+    figure.layout |= {"height": scaled(HIGH), "showlegend": False}  # names below the bars tell [PAD] from words
     title = word("title", token=run.tokens[token], layer=layer + 1, head=head + 1)
     pen.show("fillers", Picture(figure, sentence, title=title, fixed=True, of_head=found.head))

@@ -1,4 +1,4 @@
-"""Attention weights as a map, as lines or over the picture, with the arithmetic of the chosen cell beside them."""
+"""Attention weights as a map, as lines or over the picture, beside the arithmetic of the chosen cell."""
 
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.cell_map import cell_map, draw_map
 
-SENTENCE = 76  # pixels that stay free below the map, for its reading sentence
+SENTENCE = 76  # pixels kept free below the map for its sentence
 
 
 def weights(screen: Screen, pen: Pen, prefix: str) -> None:
@@ -46,7 +46,7 @@ def weights(screen: Screen, pen: Pen, prefix: str) -> None:
 
 
 def _look(screen: Screen) -> str:
-    """Buttons for how the weights are drawn; returns what was chosen."""
+    """Buttons for how the weights are drawn; return the choice."""
     looks = {"drawing": ("picture", "map"), "single": ("map",)}.get(kind_of(screen.run), ("map", "lines"))
     if len(looks) == 1:
         return looks[0]
@@ -55,7 +55,7 @@ def _look(screen: Screen) -> str:
 
 
 def _between(screen: Screen, prefix: str) -> None:
-    """Of two sentences, which attends to which."""
+    """Buttons for which of two sentences attends to which."""
     if prefix.startswith("layers.") and 1 in screen.run.sentence_of:
         words = [plain(f"sentences.{name}") for name in BETWEEN]
         either(
@@ -64,7 +64,7 @@ def _between(screen: Screen, prefix: str) -> None:
 
 
 def attention_step(screen: Screen, pen: Pen, prefix: str, step: str, **look: Any) -> None:
-    """One step as a map, and beside it the arithmetic of the chosen cell. look: as for `quantity_map`."""
+    """One step as a map, beside the arithmetic of the chosen cell. look: as for `quantity_map`."""
     make = partial(step_map, prefix=prefix, step=step, **look)
     apart = step == "scores" and screen.run.config.distance_terms
     below = partial(_products, screen, pen, prefix) if apart else None
@@ -72,7 +72,7 @@ def attention_step(screen: Screen, pen: Pen, prefix: str, step: str, **look: Any
 
 
 def _products(screen: Screen, pen: Pen, prefix: str) -> None:
-    """The matrices that add up to the scores, side by side in one range of colours."""
+    """The matrices that add up to the scores, side by side with one range of colours."""
     steps = steps_of(screen.run, prefix)
     names = steps[: steps.index("scores")]
     drawn = screen.two.numbers(lambda run, place: [Numbers.of(run, prefix + name, place.head) for name in names])
@@ -83,7 +83,7 @@ def _products(screen: Screen, pen: Pen, prefix: str) -> None:
 
 
 def through_layers(screen: Screen, pen: Pen) -> None:
-    """What the selected token attends to in each layer, averaged over its heads; over a drawing each head, too."""
+    """The selected token's attention in each layer, averaged over heads; for drawings also rollout and each head."""
     if kind_of(screen.run) != "drawing":
         pen.show("layers", mean_through_layers)
         return

@@ -1,4 +1,4 @@
-"""One attention weight, from the query and the key to the row of the head that it goes into, as strips of colour."""
+"""One attention weight as strips of colour, from query and key to the head's output row."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -20,17 +20,17 @@ from pages.screen.frame.pen import Pen
 from pages.screen.sections.working import MOST, working
 
 EVERY = 10**6  # terms of a sum
-LEAST = 1.5  # % of the height: a bar that can still be seen
+LEAST = 1.5  # % of the height: the lowest visible bar
 
 
 def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
-    """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
+    """Query, key, their products, softmax, value and the head's row as strips; below, the arithmetic in numbers."""
     network, masked = screen.pipeline.network, key.replace("weights", "masked")
     steps = [key.replace("weights", step) for step in steps_of(screen.run, key) if step not in ("masked", "heads")]
     if not touched(screen.run, screen.at.head, *steps, shares=[masked]):
         every = by_hand(network, screen.run, key, cell, EVERY)
         arithmetic("".join(_lines(screen, key, cell, every)), key="weight")
-    # The lines add up as many terms as those of the score by itself: one sum has one value on all pages.
+    # As many terms as in the score's own arithmetic, so that the sum reads the same on all pages.
     worked, before = by_hand(network, screen.run, key, cell, MOST), screen.run.graph[masked].reads[0]
     both = rf"{worked.equation}, \quad M = {screen.run.graph[before].symbol} + \text{{mask}}"
     working(screen, pen, key, cell, worked=replace(worked, equation=both))
@@ -61,14 +61,14 @@ def _lines(screen: Screen, key: str, cell: tuple[int, ...], worked: Working) -> 
     yield f'<hr><span>softmax</span><div class="bars">{bars}</div><b>{value}</b><hr>'
     weighted, values = prefix + "heads", run[run.graph[prefix + "heads"].reads[1]]
     yield _strip(_coloured("v"), values[head, column], f"× {value}")
-    if not touched(run, head, weighted):  # by a change the row is no sum of the values
+    if not touched(run, head, weighted):  # a change breaks the sum
         yield _strip(plain("attention.row_of_head"), run[weighted][head, query])
         yield f"<small>{plain('attention.sum_of_values')}</small>"
     yield "</div>"
 
 
 def _to_softmax(screen: Screen, prefix: str, cell: tuple[int, ...]) -> Iterator[str]:
-    """What becomes of q · k before the softmax, where it becomes another number."""
+    """The steps between q · k and the softmax that change the number."""
     steps = [step for step in steps_of(screen.run, prefix) if step not in ("weights", "heads")]
     before = float(screen.run[prefix + "scores"][cell])
     for step in steps[steps.index("scores") + 1 :]:
@@ -81,12 +81,12 @@ def _to_softmax(screen: Screen, prefix: str, cell: tuple[int, ...]) -> Iterator[
 
 
 def _coloured(symbol: str) -> str:
-    """A letter in the colour of its role."""
+    """A symbol in the colour of its role."""
     return f'<em style="color:{role_colours().get(symbol[:1].upper(), "inherit")}">{html.escape(symbol)}</em>'
 
 
 def _strip(name: str, values: Sequence[float] | np.ndarray, said: str = "") -> str:
-    """One vector: its name in HTML, its numbers as colours, and what is said of it."""
+    """One vector: its name in HTML, its numbers as colours, and a text after it."""
     width = 100 / len(values)
     stops = ",".join(
         f"{colour} {at * width:.2f}% {(at + 1) * width:.2f}%" for at, colour in enumerate(signed_colours(values))

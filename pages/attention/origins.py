@@ -1,5 +1,5 @@
-"""By what a head finds a token: its own word, its place, or what attention brought there from others; beside what the
-head was measured to do, and where the two do not agree, what it is instead.
+"""What a head attends by: a token's own word, its position, or what earlier attention brought there; and whether that
+agrees with the head's measured role.
 """
 
 import re
@@ -21,19 +21,19 @@ from pages.screen.runs import pipelines
 from pages.screen.sections.patience import waits
 from pages.screen.sections.roles import source
 
-RUNS = 8  # as many runs of the network take about as long
-BY_PLACE = ("next", "previous")  # roles of which places decide; by others, what stands there
-BY_CONTENT = ("same", "word", "relation", "punctuation", "aligned", "aligned_next")
-MUCH = 0.5  # what a share lies below 0 where large parts cancel each other
+RUNS = 8  # runs of the network that take about as long
+BY_PLACE = ("next", "previous")  # roles decided by positions
+BY_CONTENT = ("same", "word", "relation", "punctuation", "aligned", "aligned_next")  # roles decided by words
+MUCH = 0.5  # how far below 0 a share is when large parts cancel
 
 
 def can_be_told(screen: Screen) -> bool:
-    """Whether words and places are apart in this network, and there are tokens to choose from."""
+    """Whether this network keeps words and positions apart, and there is more than one token."""
     return by_place(screen.run.graph) and len(screen.run.tokens) > 1
 
 
 def every_head(screen: Screen, pen: Pen) -> None:
-    """Each head as a point: to the right those that find tokens by their places, at the top by their own words."""
+    """Each head as a point: right if it attends by positions, up if by words."""
     run, at = screen.run, screen.at
     if nbytes(run) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
@@ -50,7 +50,7 @@ def every_head(screen: Screen, pen: Pen) -> None:
 
 
 def of_head(screen: Screen, prefix: str, head: int, found: dict[str, float]) -> str:
-    """The shares of one head, what it was measured to do, and whether the two agree."""
+    """The shares of one head, its measured role, and whether the two agree."""
     where = screen.at.where((int(re.findall(r"\d+", prefix)[0]), head))
     said = {"where": where, "shares": in_words([found[kind] for kind in KINDS], own_kind(screen.run))}
     role = _role(screen, prefix, head)
@@ -66,7 +66,7 @@ def of_head(screen: Screen, prefix: str, head: int, found: dict[str, float]) -> 
 
 
 def of_cell(screen: Screen, key: str, found: dict[str, float]) -> str:
-    """What one score above (or below) the mean of its row is made of."""
+    """The parts of one score's difference from the mean of its row."""
     own = own_kind(screen.run)
     parts = plain("common.comma").join(
         word(f"share_{own if kind == 'word' else kind}", share=share)
@@ -76,7 +76,7 @@ def of_cell(screen: Screen, key: str, found: dict[str, float]) -> str:
 
 
 def agreement(role: Role, found: dict[str, float]) -> str | None:
-    """The text that says whether a head goes by what its role suggests; None where that suggests nothing."""
+    """The name of the text that says whether a head's largest share fits its role; None where none can."""
     largest = first([found[kind] for kind in KINDS], percent)
     most = KINDS[largest.place]
     if not role.clear or most == "rest" or not largest.ahead:
@@ -91,7 +91,7 @@ def agreement(role: Role, found: dict[str, float]) -> str | None:
 
 
 def _role(screen: Screen, prefix: str, head: int) -> Role | None:
-    """What a head was measured to do; of our translator's decoder, too."""
+    """The measured role of a head, also in our translator's decoder; None if there is none."""
     try:
         roles = head_roles("translation" if prefix.startswith("decoder.") else source(screen.choice.pipeline))
     except WeightsError as error:

@@ -1,4 +1,4 @@
-"""What a token looks at, laid over the picture that the patches were cut from: one head, all heads, all layers."""
+"""A token's attention over the picture: one head, all heads, all layers."""
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,14 @@ WEIGHTS = "layers.0.attention.weights"
 
 
 def inked(run: Trace, seen: np.ndarray | None) -> np.ndarray | None:
-    """Which patches hold ink; None where the input is no drawing. seen: the input as it looks."""
+    """Which patches hold ink; None if the input is no drawing. seen: the input as it looks."""
     return None if run.patches is None or seen is None or seen.ndim == 3 else hold_ink(run.patches)
 
 
 def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None) -> Picture:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it.
 
-    seen: the input as it looks, where that is not as the network reads it.
+    seen: the input as it looks, if the network reads it otherwise.
     """
     tokens, side, front = run.tokens, run.config.patches_per_side, run.config.tokens_in_front
     seen, token = run.picture if seen is None else seen, place.token
@@ -48,7 +48,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
     if (ink := inked(run, seen)) is not None:
         masked = run[key.replace("weights", "masked")][place.head, token]
-        read = ~np.isneginf(masked)  # what a mask hides is no part of an even share
+        read = ~np.isneginf(masked)  # an even share counts only visible tokens
         share, even = percent(row[front:][ink].sum()), percent((ink & read[front:]).sum() / max(1, read.sum()))
         said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
@@ -59,7 +59,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         look = {"front": front, "differs": weights.differs, "limit": None if weights.differs else weights_end(run, key)}
         look["height"] = 285 if big() else 420  # both end on a screen
         figure = over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
-        # The room of the longest sentence: another token moves nothing.
+        # Room for the longest sentence, so that another token moves nothing.
         return figure.tell(below=2 * EDGE + 3 * LINE) if big() else figure
 
     whole = Numbers.of(run, key, place.head, part=lambda weights: weights.less_nothing()[token].on(Axis("", tokens)))
@@ -77,7 +77,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
 
 
 def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Picture:
-    """What the selected token looks at in every head of every layer. seen: as for `over_one`."""
+    """The selected token's attention in every head of every layer. seen: as for `over_one`."""
     config, tokens, token = run.config, run.tokens, place.token
     side, front, sizes = config.patches_per_side, config.tokens_in_front, (config.layers, config.heads)
     seen = run.picture if seen is None else seen
@@ -121,7 +121,7 @@ def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pict
 
 
 def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = None) -> Picture:
-    """Layer by layer the "mean" of the heads, or the "rollout", which traces it back to the input.
+    """Layer by layer, the "mean" of the heads, or the "rollout", which traces attention back to the input.
 
     seen: as for `over_one`.
     """
@@ -131,7 +131,7 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
     steps = [plain("overlay.after_layer", layer=i + 1) for i in range(config.layers)]
     whole = every_weight(run).mean(axis=1) if name == "mean" else rollout(every_weight(run))
     last = whole[-1, query]
-    # Of rollout a patch's own place is told by itself: the shares in the sentence add up to 1.
+    # Rollout's sentence names the token's own share apart, so that its shares add up to 1.
     told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
     most = first(told, three, among=range(front, len(tokens)))
 
@@ -166,7 +166,7 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
 
 
 def _key_of(name: str, query: int, front: int) -> str:
-    """The key of what is said of the mean or the rollout of a row; [CLS] is told only where it is another token."""
+    """The key of the sentence about the mean or rollout of a row; it names [CLS] only if that is another token."""
     if name == "rollout":
         return "overlay.read_rollout_cls" if query < front or not front else "overlay.read_rollout"
     return "overlay.read_mean" if front else "overlay.read_mean_patches"
@@ -183,7 +183,7 @@ def every_weight(run: Trace) -> np.ndarray:
 
 
 def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
-    """Where most of a row goes among the patches, and what [CLS] gets: "r3c4 0.312 · [CLS] 0.004"."""
+    """The patch with most of a row, and [CLS]: "r3c4 0.312 · [CLS] 0.004"."""
     best = front + int(np.abs(row[front:]).argmax())
     said = f"{tokens[best]} {written(f'{row[best]:.3f}')}"
     return f"{said} · {tokens[0]} {written(f'{row[0]:.3f}')}" if front else said

@@ -56,7 +56,7 @@ def tabs(screen: Screen) -> Tabs:
 
 
 def usual(screen: Screen, names: Sequence[str]) -> str:
-    """That of the link's step, or of what stood there in links of before."""
+    """The tab of the link's step, or of an old link."""
     choice = screen.choice
     if choice.tab == "heads" and kind_of(screen.run) == "drawing":
         return "layers"
@@ -83,13 +83,13 @@ def step_by_step(screen: Screen, pen: Pen) -> None:
 
 
 def step_keys(screen: Screen, pen: Pen) -> None:
-    """Let digits open the steps."""
+    """Let number keys open the steps."""
     for number, name in enumerate(steps_of(screen.run, screen.at.of(PREFIX)), 1):
         pen.on_key(str(number), partial(select, tab="steps", stage=name))
 
 
 def root(screen: Screen, pen: Pen) -> None:
-    """What the division does to random vectors of any length, and to those of the chosen head."""
+    """The effect of the division on random vectors of a chosen length, and on the chosen head's."""
     stop()
     look = bound("scaling.d_k", screen.choice.d_k, lambda d_k: select(d_k=d_k)) | {"label_visibility": "collapsed"}
     with pen.controls:
@@ -99,7 +99,7 @@ def root(screen: Screen, pen: Pen) -> None:
 
 
 def code_of(screen: Screen) -> Sequence[object]:
-    own = type(screen.pipeline.network.layers[screen.choice.layer].attention)  # of a family that does otherwise
+    own = type(screen.pipeline.network.layers[screen.choice.layer].attention)  # a family's own, if it has one
     return tuple(dict.fromkeys((ScaledDotProductAttention, MultiHeadAttention, own)))
 
 

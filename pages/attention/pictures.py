@@ -1,4 +1,4 @@
-"""Attention as maps and as lines, of an encoder or of a decoder's attentions."""
+"""Attention as maps and as lines, in an encoder or a decoder."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,10 +31,7 @@ def attention_map(run: Trace, place: Place, **look: Any) -> Picture:
 
 
 def step_map(run: Trace, place: Place, prefix: str, step: str, **look: Any) -> Picture:
-    """One step of an attention as a map. prefix: of its keys, "layers.2.attention." and the like.
-
-    look: as for `quantity_map`.
-    """
+    """One step of attention as a map. prefix: of the keys, "layers.2.attention.". look: as for `quantity_map`."""
     key = prefix + step
     rows, columns = (None, None) if step == "heads" else shown_places(run, place, key)
     said = read_step(run, place, prefix, step, columns)
@@ -43,7 +40,7 @@ def step_map(run: Trace, place: Place, prefix: str, step: str, **look: Any) -> P
 
 
 def lines(run: Trace, place: Place, key: str) -> Picture:
-    """The weights as lines from each query to each key. A click on a line, or on its end, chooses."""
+    """The weights as lines from each query to each key. A click on a line or a token chooses it."""
     rows, columns = shown_places(run, place, key)
     looks, looked_at = axes(run, key)
     token, (_, chosen) = place.row(key), chosen_cell(run, place, key)[-2:]
@@ -51,7 +48,7 @@ def lines(run: Trace, place: Place, key: str) -> Picture:
     left, right = (_some(side, at) for side, at in ((looks, rows), (looked_at, columns)))
 
     def choose(row: int, column: int) -> dict[str, object]:
-        """Of an end of a line, or of a line: the row, the column, or -1 where there is none."""
+        """The values of Choice for a line or a token. row, column: -1 for none."""
         ends = ((looking, rows, row), (looked, columns, column))
         return {name: places[at] for name, places, at in ends if at >= 0 and name}
 
@@ -82,7 +79,7 @@ def _some(axis: Axis, places: Sequence[int]) -> Axis:
 
 
 def mean_through_layers(run: Trace, place: Place) -> Picture:
-    """What the selected token attends to in each layer, averaged over its heads."""
+    """The selected token's attention in each layer, averaged over the heads."""
     means, named = every_weight(run).mean(axis=1), placed(run.tokens)
     best = first(means[place.layer, place.token])
     key = best.place if place.key is None else place.key

@@ -1,4 +1,4 @@
-"""What the pictures of attention say: the steps, the tokens shown, and a reading sentence for each step."""
+"""The steps of attention, the names of its tokens, and a sentence for each step."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ from pages.drawing.text.numbers import decimal, first, percent, two
 
 
 def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
-    """The steps of an attention, in order of computation: q · k (before it, what it is the sum of, where words and
-    distances are told apart), ÷ √d_k, what distances add, mask, softmax, × V. prefix: of its keys, or the key of one.
+    """The steps of attention in order of computation: q · k (after its parts, if words and distances have their own),
+    ÷ √d_k, what distances add, mask, softmax, × V. prefix: of the keys, or the key of one step.
     """
     prefix = prefix.rpartition(".")[0] + "."
     own, pairs = [one for one in run.graph if one.key.startswith(prefix)], run.graph[prefix + "weights"].axes
@@ -23,14 +23,14 @@ def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
 
 
 def queries_and_keys(run: Trace, key: str) -> tuple[list[str], list[str]]:
-    """The tokens that attend and those that are attended to, of scores or weights; a decoder's steps as its maps do."""
+    """The names of queries and of keys in scores or weights; a decoder's queries are named as steps."""
     queries, keys = names_of(run, key)[-2:]
     assert queries is not None and keys is not None  # both axes are of tokens
     return list(queries), list(keys)
 
 
 def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | None = None) -> str:
-    """ "“it” attends most to “animal”: 0.66", and how much of its row is not shown. columns: the keys shown, or all."""
+    """ "“it” attends most to “animal”: 0.66", and the share of its row not shown. columns: the keys shown, or all."""
     queries, keys = queries_and_keys(run, key)
     token, places = place.row(key), [*range(len(keys))] if columns is None else [*columns]
     row = run[key][place.head, token]
@@ -48,7 +48,7 @@ def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | No
 
 
 def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequence[int] | None = None) -> str:
-    """What the picture of a step says of the selected token's row. columns: the keys shown, or all."""
+    """The sentence about the selected token's row in a step. columns: the keys shown, or all."""
     key = prefix + step
     if step == "weights":
         return attends_most(run, place, key, columns)
@@ -68,7 +68,7 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
 
 
 def _read_mask(run: Trace, place: Place, prefix: str) -> str:
-    """What the mask hides, if anything."""
+    """The sentence about what the mask hides, if anything."""
     values = run[prefix + "masked"][place.head]
     hidden, window = int(np.isinf(values).sum()), run.graph[prefix + "masked"].window
     if hidden and touched(run, place.head, prefix + "weights"):

@@ -1,4 +1,4 @@
-"""Why scores are divided by √d_k: on random queries and keys of any length, and on those of the chosen head."""
+"""Why scores are divided by √d_k, shown on random queries and keys of any length and on the chosen head's."""
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,13 @@ from pages.drawing.place import Place
 from pages.drawing.text import texts_of
 
 MEASURES = ("spread", "largest", "slope")
-WAYS = {"undivided": "", "divided": "_divided", "by_d_k": "_flat"}  # and how texts call what they make
+WAYS = {"undivided": "", "divided": "_divided", "by_d_k": "_flat"}  # -> suffix of the values' names in texts
 text, word = texts_of("scaling")
 
 
 def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
-    """What division does to the weights of random vectors of length d_k, and to those of one head, as far as these are
-    what softmax makes of its divided scores, and of the numbers of distances that are added to them.
+    """The effect of division on the weights of random vectors of length d_k, and on one head's, unless a change breaks
+    how its weights follow from divided scores (and numbers of distances added to them).
     """
     own_d_k, prefix = run.config.d_k, place.of("layers.{l}.attention.")
     scores = random_scores(d_k)
@@ -58,12 +58,12 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
 
 
 def about_scaling() -> str:
-    """How the random vectors are drawn."""
+    """The sentence that says how the random vectors are drawn."""
     return text("about", draws=DRAWS, keys=KEYS)
 
 
 def in_words(measured: np.ndarray) -> dict[str, str]:
-    """The measures (measure, way) for a sentence: spread, largest and slope, and the same divided."""
+    """The measures (measure, way) by their names in sentences: "spread", "spread_divided", …"""
     values = {"spread": ".1f", "largest": ".2f", "slope": ".3f"}
     return {
         name + way: f"{measured[row, column]:{digits}}"

@@ -1,4 +1,4 @@
-"""By what heads find tokens, as shares: their own words, their places, or what attention brought there from others."""
+"""What heads attend by, as shares: tokens' own words, their positions, or what earlier attention brought there."""
 
 from collections.abc import Sequence
 
@@ -27,11 +27,11 @@ def of_heads(run: Trace) -> np.ndarray:
 
 
 def heads_by_origin(run: Trace, place: Place) -> Picture:
-    """The heads as points, those of another run hollow."""
+    """The heads as points; another run's hollow."""
     rows, layers, heads = of_heads(run).reshape(-1, len(KINDS)), run.config.layers, run.config.heads
     places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
     names = [f"{layer + 1}·{head + 1}" for layer, head in places]
-    seen = np.array([whole(row) for row in rows])  # as they are written beside each other
+    seen = np.array([whole(row) for row in rows])  # as written
     most = {kind: first(seen[:, KINDS.index(kind)], in_percent) for kind in ("word", "place")}
     said = {f"{kind}_head": names[one.place] for kind, one in most.items()} | most
     own, ahead = own_kind(run), [one.place for one in most.values() if one.ahead]

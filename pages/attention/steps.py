@@ -22,13 +22,13 @@ from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.link import select
 
-SECONDS = 2.0  # that a step stays on the screen while they are played
-WIDE = 0.7  # of the weighted sum, beside maps of a width of 1
-LEAST = 150  # pixels for each step, on a phone
+SECONDS = 2.0  # for each step while playing
+WIDE = 0.7  # width of the weighted sum, where a map has 1
+LEAST = 150  # pixels of each step on a phone
 
 
 def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
-    """All steps in one band; below it, but not in a presentation, what the chosen one says, and its cell by hand."""
+    """All steps in one band; below, except in a presentation, the chosen cell's arithmetic and more about the step."""
     run = screen.run
     steps, at = steps_of(run, prefix), replace(screen.at, between="all")  # the band shows all tokens
     step = screen.choice.stage if screen.choice.stage in steps else steps[0]
@@ -52,8 +52,8 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
 
 
 def _stepper(step: str, steps: tuple[str, ...]) -> None:
-    """A row of buttons for the steps, and one that plays them."""
-    parts = steps.index("scores")  # that add up to the scores, in front of them
+    """Buttons for the steps, and one that plays them."""
+    parts = steps.index("scores")  # the steps before it add up to the scores
     named = {"scores": "sum", "scaled": "scaled_sum"} if parts else {}
     words = [plain(f"attention.step_{named.get(name, name)}", parts=parts) for name in steps]
     either("stage", plain("attention.steps"), steps, words, step, label_visibility="collapsed")
@@ -61,7 +61,7 @@ def _stepper(step: str, steps: tuple[str, ...]) -> None:
 
 
 def about_masks(screen: Screen, pen: Pen, prefix: str) -> None:
-    """That [MASK] is a word and no mask, what a mask does to fillers, and the way to one that hides something."""
+    """[MASK] is a word and no mask; what a mask does to [PAD]; and a link to a mask that hides something."""
     tokens, (_, keys) = screen.run.tokens, queries_and_keys(screen.run, prefix + "weights")
     said = t("attention.mask_is_no_word")
     if "[MASK]" in tokens:
@@ -70,12 +70,12 @@ def about_masks(screen: Screen, pen: Pen, prefix: str) -> None:
         said += " " + t("attention.mask_word_here", share=percent(share))
     st.markdown(said)
     padding(screen, pen)
-    if screen.run.graph[prefix + "masked"].window is None:  # else here is a mask that hides something
+    if screen.run.graph[prefix + "masked"].window is None:  # else this mask hides something itself
         pen.way_to("translation", plain("attention.way_masks"), tab="inside", block="attention", stage="masked")
 
 
 def patch_pair(screen: Screen, query: int, key: int) -> None:
-    """The pixels of the two tokens that meet in a score, side by side."""
+    """The pixels of a score's query and key, side by side."""
     tokens, front = screen.run.tokens, screen.run.config.tokens_in_front
     shown = [place for place in (query, key) if place >= front]
     if shown and screen.seen is not None:

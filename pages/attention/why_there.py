@@ -1,4 +1,4 @@
-"""Why a token attends where it does: a score as the sum of what each earlier part put into the token attended to."""
+"""Why a token attends where it does: a score as a sum over what each earlier part put into the key's token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.working import working
 
-LEAST = 0.05  # share of what the softmax sees: of a pair that has less, nothing is said
-SAME = 1e-4  # closer together, two weights read as one
+LEAST = 0.05  # share of the softmax's input; smaller pairs are not mentioned
+SAME = 1e-4  # weights closer than this count as equal
 text, word = texts_of("why")
 
 
 def by_hand_or_why(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
-    """The arithmetic of a cell; of a weight, or of what the softmax reads, also its sources where the reader asks, if
-    they explain the weight.
+    """The arithmetic of a cell. For weights and the softmax's input, the reader can switch to the sources, if they
+    explain the weight.
     """
     prefix, _, step = key.rpartition(".")
     explained = not touched(screen.run, cell[0], f"{prefix}.weights", shares=[f"{prefix}.masked"])
@@ -44,14 +44,14 @@ def by_hand_or_why(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) ->
 
 
 def score_of(screen: Screen, prefix: str) -> str:
-    """Which quantity is taken apart: what the softmax reads, but for a mask."""
+    """The quantity that is taken apart: the softmax's input before the mask."""
     return "biased" if f"{prefix}biased" in screen.run.graph else "scaled"
 
 
 def why_there(screen: Screen, pen: Pen, prefix: str, cell: tuple[int, ...]) -> None:
-    """What a score is made of: by what was put into the token looked at, as bars; and by pairs of sources, as a map.
+    """The parts of a score: by source of the key's token, as bars; and by pairs of sources, as a map.
 
-    prefix: of the keys of the attention, "layers.2.attention." and the like. cell: head, query and key.
+    prefix: of the attention's keys, such as "layers.2.attention.". cell: head, query and key.
     """
     head, query, key = cell
     visible = np.isfinite(screen.run[f"{prefix}masked"][head])
@@ -70,7 +70,7 @@ def why_there(screen: Screen, pen: Pen, prefix: str, cell: tuple[int, ...]) -> N
 
 @dataclass
 class Asked:
-    """One score that is taken apart. visible: where queries may look, (query, key)."""
+    """One score that is taken apart. visible: (query, key), False where the mask hides."""
 
     screen: Screen
     pen: Pen
@@ -87,28 +87,28 @@ class Asked:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The two tokens, as texts name them."""
+        """The two tokens, for texts."""
         queries = placed(names_of(self.screen.run, f"{self.prefix}weights")[1] or ())
         return {"query": queries[self.query], "key": self.keys[self.key]}
 
     @property
     def what(self) -> str:
-        """What the number is called that is taken apart, as on the map of it."""
+        """The name of the number that is taken apart, as on its map."""
         return word(f"score_{score_of(self.screen, self.prefix)}")
 
     @property
     def nbytes(self) -> int:
-        """About how much memory the pairs of sources of all rows take."""
+        """The approximate bytes of the pairs of sources in all rows."""
         return 8 * (4 + 3 * self.screen.run.graph.layers()) ** 2 * self.visible.size
 
     @cached_property
     def rows(self) -> slice:
-        """The queries that are taken: all, or where those would be too many numbers this one."""
+        """The queries to compute: all, or only this one if all take too much memory."""
         return slice(None) if self.nbytes <= MOST_BYTES else slice(self.query, self.query + 1)
 
     @cached_property
     def row(self) -> int:
-        """Which of them it is about."""
+        """The index of this query among `rows`."""
         return self.query - (self.rows.start or 0)
 
     @cached_property
@@ -118,11 +118,11 @@ class Asked:
 
     @cached_property
     def above(self) -> tuple[float, np.ndarray]:
-        """The mean of the row, and what each pair of sources adds to it."""
+        """The mean of the row, and what each pair of sources adds to it: (query's source, key's source)."""
         return self.scores.above_mean(self.row, self.key, self.visible[self.rows])
 
     def as_bars(self) -> None:
-        """The mean of the row, and what was put into the token attended to: together the score."""
+        """The mean of the row plus the contributions to the key's token: together the score."""
         mean, pairs = self.above
         parts = pairs.sum(axis=0)
         said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
@@ -136,7 +136,7 @@ class Asked:
         self.pen.show("why_there", parts_picture(places, parts, said, begin=(word("mean"), mean), **look))
 
     def read_products(self) -> str:
-        """What the words find in each other, and what distances have in that: the score, in two or three parts."""
+        """The sentence that splits the score into words with words, and words with distances."""
         asks, answers = (
             np.array([of == DISTANCE for of in side]) for side in (self.scores.of_queries, self.scores.of_keys)
         )
@@ -148,7 +148,7 @@ class Asked:
         return text(f"read_products{kind}", **said, **{"from": self.names["query"], "to": self.names["key"]})
 
     def largest(self, parts: np.ndarray) -> int:
-        """The part that makes the score large; of one below the mean of its row, that which makes it small."""
+        """The part that raises the score most; for a score below the mean of its row, the one that lowers it most."""
         return int(parts.argmax() if parts.sum() > 0 else parts.argmin())
 
     def read_largest(self, parts: np.ndarray, total: float) -> str:
@@ -160,7 +160,7 @@ class Asked:
         return text("read_above" if above > 0 else "read_below", **said, **self.names)
 
     def read_without(self, parts: np.ndarray) -> list[str]:
-        """What the row would be without the largest part, in all its tokens; nothing where edits made other weights."""
+        """The sentence about the row without the largest part in all tokens; [] where edits changed the weights."""
         source = self.scores.of_keys[self.largest(parts)]
         now = self.screen.run[f"{self.prefix}weights"][self.head, self.query]
         if np.abs(self.scores.weights(self.row, self.visible[self.rows]) - now).max() > SAME:
@@ -173,7 +173,7 @@ class Asked:
         return [text("read_without_other", **said, best=self.keys[best], most=first(without, percent), **self.names)]
 
     def as_pairs(self) -> None:
-        """Which part of the query meets which part of the key, above the mean of the row."""
+        """The pairs of a source of the query and a source of the key, above the mean of the row, as a map."""
         _, pairs = self.above
         rows, columns = (
             [in_short(source, self.screen.run) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
@@ -189,7 +189,7 @@ class Asked:
         self.pen.show("pairs", Picture(figure, sentence, title=word("pairs", **self.names)))
 
     def from_the_start(self) -> None:
-        """The same followed back through earlier layers, to words and places; and the whole head, beside its role."""
+        """The score followed back to words and positions; and the whole head, beside its role."""
         if not by_place(self.screen.run.graph) or nbytes_of_origins(self.screen.run) > MOST_BYTES:
             return
         attention = self.screen.run.graph.sublayer(self.prefix)
@@ -205,9 +205,9 @@ class Asked:
         st.caption(origins.text("held"))
 
     def read_alone(self, shares: np.ndarray) -> str:
-        """Where position against position alone would look, and word against word; if they have a say in this head."""
+        """Where positions alone, or words alone, would attend, if they have a large enough share in this head."""
         said, of = "", self.scores
-        if of.of_queries != of.of_keys:  # of cross-attention: nothing is on both sides
+        if of.of_queries != of.of_keys:  # cross-attention: no source is on both sides
             return said
         for place, source in enumerate(of.of_keys):
             if source.endswith((".tokens", ".positions")) and shares[place, place] >= LEAST:

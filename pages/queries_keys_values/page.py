@@ -22,12 +22,12 @@ from pages.screen.sections.cell_map import cell_maps, draw_map
 from pages.screen.sections.working import working
 
 ROLES = ("Q", "K", "V")
-#: All that an encoder may make of its vectors here, in the order in which it is drawn.
+#: All that encoders compute here, in the order drawn.
 MADE = (*ROLES, "Q_rotated", "K_rotated", "Q_distance", "K_distance")
 
 
 def maps(screen: Screen, pen: Pen) -> None:
-    """The three vectors of every token, and what else this encoder makes of them."""
+    """The three vectors of every token, and what else this encoder computes from them."""
     run, at = screen.run, screen.at
     made = [name for name in MADE if at.of(PREFIX + name) in run]
     own = (run[at.of(PREFIX + role)][at.head, at.token] for role in ROLES)
@@ -49,8 +49,8 @@ def maps(screen: Screen, pen: Pen) -> None:
 
 
 def pair(screen: Screen, pen: Pen) -> None:
-    """The selected token's query over one key, product by product, and what its weight takes of the value; beside that
-    its scores with all keys, and this one by hand. In a presentation the products alone.
+    """The selected token's query times one key, product by product, and the weighted value; beside them its scores with
+    all keys, and this score's arithmetic. In a presentation, only the products.
     """
     key = screen.at.of(f"{PREFIX}scores")
     at = replace(screen.at, key=paired_with(screen.run, screen.at))
@@ -77,7 +77,7 @@ def matrices(screen: Screen, pen: Pen) -> None:
 
 
 def usual(screen: Screen, names: Sequence[str]) -> str:
-    """The maps for a link to a cell of one of them."""
+    """The maps, for a link to a cell of one of them."""
     return "maps" if screen.choice.stage in MADE or screen.choice.part is not None else names[0]
 
 

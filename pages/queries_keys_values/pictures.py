@@ -21,18 +21,18 @@ text, word = texts_of("queries_keys_values")
 
 
 def met(run: Trace, place: Place, role: str) -> str:
-    """The quantity from which scores are made: the rotated one, where there is one."""
+    """The key of the queries ("Q") or keys ("K") that make scores: rotated, if there are such."""
     rotated = place.of(f"{PREFIX}{role}_rotated")
     return rotated if rotated in run else place.of(PREFIX + role)
 
 
 def vectors(run: Trace, place: Place, role: str) -> np.ndarray:
-    """Of the chosen head, as queries and keys meet: (token, d_k)."""
+    """The chosen head's queries or keys that make scores: (token, d_k)."""
     return run[met(run, place, role)][place.head]
 
 
 def paired_with(run: Trace, place: Place) -> int:
-    """The key that the selected query is multiplied by: that of the chosen cell."""
+    """The key token multiplied with the selected query: the chosen cell's."""
     return chosen_cell(run, place, place.of(f"{PREFIX}scores"))[-1]
 
 
@@ -42,12 +42,12 @@ def scores(run: Trace, place: Place) -> Picture:
     best = first(run[key][place.head, place.token]).named(names)
     said = text("read_scores", token=names[place.token], best=best)
     row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(150), keys=False)
-    return row.with_(at_once=None)  # its columns know no other head
+    return row.with_(at_once=None)  # the browser cannot draw a single row for another head
 
 
 def products(run: Trace, place: Place) -> Picture:
-    """A query over a key, and their products as stairs up to the score. The key is that of `paired_with`; Shift and an
-    arrow choose another one.
+    """A query, a key (see `paired_with`), and their products as stairs up to the score. Shift and an arrow choose
+    another key.
     """
     key, names = paired_with(run, place), placed(run.tokens)
     q, k = vectors(run, place, "Q")[place.token], vectors(run, place, "K")[key]
@@ -71,7 +71,7 @@ def products(run: Trace, place: Place) -> Picture:
 
 
 def passed_on(run: Trace, place: Place) -> Picture:
-    """The value of the key of `paired_with`, that times the weight, and the sum over all keys: the output."""
+    """The value of the key token (see `paired_with`), the value times its weight, and the sum over all keys."""
     key, at = paired_with(run, place), (place.head, place.token)
     prefix, names = place.of(PREFIX), placed(run.tokens)
     weight, value = run[f"{prefix}weights"][(*at, key)], run[f"{prefix}V"][place.head, key]
@@ -87,7 +87,7 @@ def passed_on(run: Trace, place: Place) -> Picture:
 
     def draw(drawn: Numbers) -> Figure:
         figure = heatmap(drawn.array, *drawn.axes, square=False, height=scaled(PASSED))
-        figure.data[0]["showscale"] = False  # read are not sizes, but where the strips agree
+        figure.data[0]["showscale"] = False  # the strips are compared, not measured
         return figure
 
     return Picture(
