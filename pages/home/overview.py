@@ -1,4 +1,4 @@
-"""The run on one screen, as Home shows it and as a reader takes it along in one file."""
+"""The run on one screen: on Home, and as one file to download."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -33,9 +33,9 @@ from pages.what_if.experiment import moved_by_heads
 
 
 def run_on_one_screen(screen: Screen, pen: Pen) -> None:
-    """The pictures of the whole run, or of its difference from another; a click on one opens its page at that place.
+    """The pictures of the whole run, or of a difference; a click on one opens its page at that place.
 
-    Where the reader wants both runs, the other one stands below, at the same layer and head.
+    If the reader compares side by side, the other run is below, at the same layer and head.
     """
     place = {"layer": screen.at.layer, "head": screen.at.head, "token": screen.at.token}
     heard = (lambda chosen: select(**chosen)), _open, _turn, hide
@@ -58,7 +58,9 @@ def _rows(run: Trace, role: str, layer: int, head: int, token: int) -> Packed:
 
 
 def _more(screen: Screen, role: str, layer: int, head: int, token: int) -> Packed:
-    """What the overview asks for: how much the answer at a token leans on each head; words to hide; or `_rows`."""
+    """The answer to a request of the overview: how much a token's answer depends on each head ("lean"); words to hide
+    ("offers"); or `_rows`.
+    """
     if role == "lean":
         words = says_words(screen.run)
         moved = moved_by_heads(screen, token if words else 0) if "logits" in screen.run else None
@@ -70,7 +72,7 @@ def _more(screen: Screen, role: str, layer: int, head: int, token: int) -> Packe
 
 
 def _turn(layer: int, head: int) -> None:
-    """Turn a head off, or on again."""
+    """Turn a head off or on."""
     select(edits=toggled(head_off(layer, head)))
 
 
@@ -81,7 +83,7 @@ def _open(role: str, place: dict[str, int]) -> None:
 
 
 def as_file(screen: Screen) -> Callable[[], str]:
-    """What makes the run as one file, when it is asked for."""
+    """A function that makes the run as one HTML file, on demand."""
     place = {"layer": screen.at.layer, "head": screen.at.head, "token": screen.at.token}
     made = Overview(packed(screen, whole=True), place, screen.about(), language())
     if screen.two.differs:
@@ -90,7 +92,7 @@ def as_file(screen: Screen) -> Callable[[], str]:
     names = {} if says_words(screen.run) else {label: class_label(label) for label in screen.outputs}
 
     def make() -> str:
-        """The run is done again, and not kept for as long as the page is open."""
+        """Run again, so that no run is held while the page is open."""
         without = without_heads(pipelines.run(*run), token, lambda label: names.get(label, label))
         return replace(made, packed=made.packed.with_(**without)).html
 
@@ -98,10 +100,10 @@ def as_file(screen: Screen) -> Callable[[], str]:
 
 
 def packed(screen: Screen, whole: bool = False) -> Packed:
-    """The run for the painter, with all that it says. Made once for each run, language and layer that is sent."""
+    """The run for the painter, with its texts; made once for each run, language and layer."""
     trace, kept = screen.run, _kept(screen.run)
     whole = whole or columns_of(trace) is not None
-    layer = 0 if whole else screen.at.layer  # the same for all layers, where all are sent
+    layer = 0 if whole else screen.at.layer  # one message holds all layers
     if screen.two.differs:
         return _pack(screen, Difference(trace, partial(_less, screen)), layer, whole)
     key = language(), whole, layer, screen.usual_token, tuple(screen.typed.ids)
@@ -123,7 +125,7 @@ def _pack(screen: Screen, run: Run, layer: int = 0, whole: bool = True) -> Packe
 
 
 def _less(screen: Screen, key: str) -> np.ndarray:
-    """A quantity of this run less that of the other; NaN for a token that has no counterpart there."""
+    """A quantity of this run minus the other run's; NaN for tokens without counterpart."""
     (numbers,) = screen.two.numbers(lambda run, _: [Numbers.of(run, key)])
     return numbers.array
 
@@ -134,8 +136,8 @@ def _kept(run: Trace) -> dict[Hashable, Any]:
 
 
 def notes(screen: Screen) -> dict[int, str]:
-    """Whose numbers these are, of a difference; else what the reader's changes do to the answer, at each token where
-    there is one; -1 stands for the whole input. Nothing without.
+    """Token (-1: the whole input) -> note: for a difference, which runs it compares; for a changed run, how its answer
+    changed there. {} otherwise.
     """
     if screen.two.differs:
         return {-1: plain("home.differences", less=screen.compared_with("less")[0])}
@@ -152,7 +154,7 @@ def notes(screen: Screen) -> dict[int, str]:
 
 
 def _moved(screen: Screen, before: np.ndarray, now: np.ndarray) -> str:
-    """Which probability of one answer the reader's changes move most."""
+    """The note that names the probability of one answer that the reader's changes moved most."""
     most, *others = winners(np.abs(now - before), decimal)
     values = {"before": decimal(before[most]), "after": decimal(now[most])}
     how = "moved_none" if values["before"] == values["after"] else "moved_two" if others else "moved"

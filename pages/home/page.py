@@ -1,4 +1,4 @@
-"""Home: the whole run on one screen, alive."""
+"""Home: the whole run on one screen."""
 
 import streamlit as st
 
@@ -17,14 +17,14 @@ def purpose_of(screen: Screen) -> str:
 
 
 def title(screen: Screen) -> None:
-    """One line: what to do, and what one sees then; in its place stand the changes that are made."""
+    """One line: what to do here, and what happens; changes replace it."""
     if not screen.choice.big and not screen.has_bar:
         with st.container(key="home_title"):
             st.subheader(f"{t(purpose_of(screen))} :gray[{t('home.computed')}]", anchor=False)
 
 
 def downloads(screen: Screen, pen: Pen) -> None:
-    """The run as one file, and its numbers."""
+    """Buttons for the run as one file, and for its numbers."""
     page, numbers = st.columns(2)
     with page:
         file = f"{pen.file_name(plain('home.file'))}.html"
