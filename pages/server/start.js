@@ -1,20 +1,20 @@
-/* Runs in the start page, before all else. The client, opened at /attention, would look for its server below that path
-   first, and get two 404s. It would put a dialog for programmers before the reader when a line breaks. And it sets some
-   letters once only: a presentation must be one from the beginning. */
+/* Runs first in the start page. Opened at /attention, the client would look for its server below that path and get two
+   404s; when a line breaks, it would show a dialog for programmers; and it sets some font sizes only once, so a
+   presentation must be one from the beginning. */
 window.__streamlit = {
   BACKEND_BASE_URL: new URL('.', location).href,
   HOST_CONFIG: { blockErrorDialogs: true, useExternalAuthToken: false, allowedOrigins: ['https://nobody.invalid'] },
 }
 document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
 
-/* Plotly is large, and Home needs none of it: there it comes when all is painted, or when a chart asks for it. */
+/* Plotly is large, and Home does not need it: there it loads after painting, or when a chart asks. */
 window.bringPlotly = () => {
   const library = document.getElementById('plotly')
   if (!library.src) library.src = library.dataset.src
 }
 if (location.pathname.split('/').at(-1)) window.bringPlotly()
 
-/* What a link leaves out of all pages is never seen: hide=strip,chips. */
+/* Hide from the start what a link hides: hide=strip,chips. */
 const leaveOut = () => {
   const names = new URLSearchParams(location.search).get('hide') ?? ''
   document.documentElement.dataset.hide = names.replaceAll(',', ' ')
@@ -22,10 +22,10 @@ const leaveOut = () => {
 leaveOut()
 addEventListener('popstate', leaveOut)
 
-/* Whether a key goes to an input method; in Safari only its code tells. */
+/* Whether a key goes to an input method; Safari tells only by the key's code. */
 const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229
 
-/* What a page writes into its address before anybody has touched it is no step of the reader's. */
+/* Addresses written before anybody has touched the page make no step for the back button. */
 {
   const push = history.pushState
   let touched = false
@@ -33,8 +33,8 @@ const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229
   history.pushState = function (...step) { return (touched ? push : history.replaceState).apply(history, step) }
 }
 
-/* Leaving a box sends what was typed in it. Where a press leaves it, that waits until the press ends: the answer may take
-   away what is being pressed. */
+/* Leaving a box sends its text. If a press leaves it, the text waits until the press ends: the answer may remove what is
+   being pressed. */
 {
   let pressed = false, left
   addEventListener('pointerdown', () => { pressed = true }, true)
@@ -51,15 +51,15 @@ const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229
   for (const kind of ['pointerup', 'pointercancel', 'keydown']) addEventListener(kind, end, true)  // a scrollbar ends none
 }
 
-/* A double click on a button is one decision: its second half would take the first back. */
+/* A double click on a button counts once: its second half would undo the first. */
 document.addEventListener('click', event => {
   const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton], .sentence) button')
   if (event.detail > 1 && button) event.stopPropagation()
 }, true)
 
-/* The drawer of settings opens over the page, and closes with a press beside it, which does nothing else, or Escape. A
-   presentation begins and ends at once, not with the answer to a click: a table is drawn for the size of the letters as it
-   comes. */
+/* The drawer of settings opens over the page, and closes with Escape or a press beside it, which does nothing else. A
+   presentation begins and ends at once, before the server answers, since tables keep the font size with which they
+   are drawn. */
 {
   const root = document.documentElement, wants = () => document.querySelector('.st-key-big input')?.checked
   const drawer = open => {
@@ -98,8 +98,8 @@ document.addEventListener('click', event => {
   addEventListener('popstate', () => root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true'))
 }
 
-/* Over plain http, as a class opens a server in its own network, browsers have no clipboard for a page: there a text is
-   copied from a box in which it is selected, or shown to be copied by hand. */
+/* Over plain http, as in a class's own network, pages have no clipboard: copy from a box with the text selected, or show
+   it to be copied by hand. */
 navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => {
   const before = document.activeElement, place = before?.closest('[role=dialog]') ?? document.body  // it keeps the focus
   const box = Object.assign(document.createElement('textarea'), { value: text, readOnly: true })
@@ -112,8 +112,8 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
   if (!copied) prompt('', text)
 } } })
 
-/* A browser that translates the page puts another node in place of a text, of which React knows nothing: it goes on
-   writing to the text, and wants to remove it. What it writes next takes that node's place. */
+/* A browser that translates the page replaces text nodes without React's knowledge. When React writes to the old text,
+   it returns in place of the browser's node; when React removes it, that node goes. */
 {
   const instead = new WeakMap()  // a text -> what a translator has put there
   const shown = text => text?.nodeType === Node.TEXT_NODE && !text.isConnected && instead.get(text)?.isConnected ? instead.get(text) : undefined
@@ -137,13 +137,12 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
   }
 }
 
-/* The line to the server. Where its socket breaks, Streamlit's client would forget all that is done until it has another
-   one. So to the client it is never broken: what is said goes through the next socket, in order, and what the server said
-   meanwhile is heard then (lines.py). Only where the server no longer knows of it, the client opens another line, which
-   begins with what was not heard. */
+/* The line to the server. When a socket breaks, Streamlit's client loses all that is done until it has another. So the
+   client never sees a break: its messages, and the server's, go through the next socket, in order (lines.py). Only if
+   the server has forgotten the line does the client open another, which begins with the messages not acknowledged. */
 {
   const Socket = WebSocket, OVER = 4404, ACKNOWLEDGED = 100, WAITS = [250, 500, 1000, 2000]
-  const LATE = 2000, LOST = 15_000  // ms without an answer: it is told; the socket is given up
+  const LATE = 2000, LOST = 15_000  // ms without an answer: tell the reader; give up the socket
   const unheard = []  // what the client said, oldest first
   let since = 0  // when a socket closed, or the oldest of them was said
   let line
@@ -225,8 +224,8 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
   window.WebSocket = Line
 }
 
-/* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the
-   server answers; all that is chosen is in its address. */
+/* If a broken line loses a part of the client, it is missing for good. So reload the page as soon as the server
+   answers; the address holds the whole choice. */
 {
   const health = new URL('_stcore/health', window.__streamlit.BACKEND_BASE_URL)
   const patience = performance.getEntriesByType('navigation')[0]?.type === 'reload' ? 60_000 : 0  // ms, from one time to the next
@@ -244,7 +243,7 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
   addEventListener('error', missing, true)
 }
 
-/* A page on paper is laid out as on the screen, where its pictures were drawn, and made as small as one sheet is. */
+/* On paper, lay out the page as on the screen, where pictures were drawn, and shrink it to one sheet. */
 addEventListener('beforeprint', () => {
   const [app, page] = ['stApp', 'stMainBlockContainer'].map(part => document.querySelector(`[data-testid=${part}]`))
   const dark = getComputedStyle(app).colorScheme === 'dark'

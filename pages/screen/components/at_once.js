@@ -1,15 +1,15 @@
-/* What needs no new run is drawn before the server has heard of it: another layer, head or token of a run whose numbers
-   are all here. The place on the screen is the one of the server's last answer, and what was pressed or clicked since
-   laid over it; so an answer that comes late changes nothing that is seen. */
+/* Draws another layer, head or token of the same run before the server answers, from numbers that are all here. The
+   place on the screen is the place in the server's last answer plus all presses and clicks since, so a late answer
+   changes nothing in sight. */
 import { fixed, inCell } from '../../../model/overview/painter/numbers.js'
 
-const KEPT = 10_000  // ms; what the server has not answered by then it will not
+const KEPT = 10_000  // ms; later answers do not come
 const MOST = 4  // runs whose numbers are kept
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
-// What says of a place what only the server knows. Its own class: one of the whole page's would cost a tenth of a second's work.
+// Texts about a place that only the server knows. Their own class: one on the whole page would take a tenth of a second.
 const WAITS = '[class*="st-key-"]:has(.once) + *, [class*="st-key-working"], [class*="st-key-weight"], .chart:not(.once)'
 const words = new TextDecoder(), runs = new Map(), answered = {}
-let waiting = []  // what the server has not answered: by which component it was sent, its number, what it chooses
+let waiting = []  // messages without an answer: component, number, what they choose
 
 /* The numbers of a run: its name in a line, their shape in another, then the numbers. */
 export default function({ data }) {
@@ -55,15 +55,15 @@ function again() {
   for (const chart of charts()) chart.draw()
 }
 
-/* The server has answered what a component sent, up to this number. Streamlit's own widgets have none: theirs are
-   answered when the server's place is the one that was chosen. */
+/* The server has answered a component's messages up to this number. Streamlit's widgets send none: their messages are
+   answered when the server has the chosen place. */
 function hear(by, number, at) {
   answered[by] = number
   const agrees = ({ chooses }) => at && Object.entries(chooses).every(([field, place]) => at[field] === place)
   forget(one => one.chart.isConnected && (one.by === 'widget' ? !agrees(one) : one.number > (answered[one.by] ?? 0)))
 }
 
-/* A button for layer or head. */
+/* A click on a button for layer or head. */
 const WIDGETS = { 'either-layer': 'layer', 'either-head': 'head' }
 function widget({ target }) {
   const [key, field] = Object.entries(WIDGETS).find(([key]) => target.closest(`.st-key-${key}`)) ?? [], chart = charts()[0]
@@ -75,7 +75,7 @@ function widget({ target }) {
 }
 document.addEventListener('click', widget, true)  // such a row lets no click out
 
-/* A key of those that the page listens to: what it chooses by now. */
+/* A key that the page listens to: the values that it chooses now. */
 function press(key, number) {
   const chart = charts()[0], [down, across] = ARROWS[key.replace('Shift+', '')] ?? []
   if (!chart || down === undefined) return
@@ -96,7 +96,7 @@ function cell({ rows, columns, run, grid }, at, down, across) {
   return { token: rows[within(row + down, rows.length)], key: columns[within(column + across, columns.length)] }
 }
 
-/* A click on a picture: what it chooses. */
+/* A click on a picture: the values that it chooses. */
 function pick(chart, name, number, { x, y, customdata }) {
   const { once } = chart.wanted
   if (ready(once)) choose(chart, name, number, PICKS[once.draws](once, Math.round(y), Math.round(x), customdata))
@@ -113,13 +113,13 @@ const PICKS = {
 
 // -- pictures ---------------------------------------------------------------------------------------------------------
 
-/* What changes in the figure of a chart until the server has drawn the place on the screen: its colours, lines, frames. */
+/* The changes to a chart's figure (colours, lines, frames) until the server has drawn the place on the screen. */
 function sketch({ figure, once }) {
   if (!ready(once) || !waiting.length) return
   return DRAWS[once.draws](figure, once, now(once), runs.get(once.run))
 }
 
-/* Frames moved to other places: the last ones of a picture. */
+/* A picture's last frames, moved to other places. */
 const box = (top, left, bottom, right) => ({ x0: left - .5, x1: right + .5, y0: top - .5, y1: bottom + .5 })
 const framed = ({ shapes = [] }, ...boxes) => shapes.slice(-boxes.length).map((shape, i) => ({ ...shape, ...boxes[i] }))
 
@@ -154,7 +154,7 @@ const DRAWS = {
   },
 }
 
-/* Colours for shares of 0 to 1 in 256 steps, with those of the letters on them. */
+/* Colours for shares from 0 to 1 in 256 steps, each with the colour of letters on it. */
 const palettes = new Map()
 function palette(scale) {
   const name = JSON.stringify(scale)
@@ -172,7 +172,7 @@ function palette(scale) {
   return palettes.get(name)
 }
 
-/* Paint that over the picture, whose axes stay as they are. */
+/* Paint the changes over the picture; its axes stay. */
 function paint(place, { cells = [], lines = [], frames = [] }) {
   const { xaxis, yaxis } = place._fullLayout, x = at => xaxis.l2p(at), y = at => yaxis.l2p(at)
   const canvas = place.querySelector('.sketch') ?? place.appendChild(Object.assign(document.createElement('canvas'), { className: 'sketch' }))
@@ -226,8 +226,8 @@ const drawn = (parent, kind, about, words = '') => {
   return node
 }
 
-/* Of the word under the mouse or a finger all lines, thick and with their shares, over all others; else of a chosen pair
-   its own. pointer: where it is in the window; none, where it has left. */
+/* Draw all lines of the word under the mouse or finger, thick and with shares, over all others; else the line of the
+   chosen pair. pointer: its place in the window; none after it has left. */
 function light(chart, pointer = chart.pointer) {
   chart.pointer = pointer
   const { once } = chart.wanted
@@ -263,7 +263,7 @@ function light(chart, pointer = chart.pointer) {
   }
 }
 
-/* Which word is there: its side, and its place in it. */
+/* The word at a point: its side, and its place there. */
 function word(chart, { rows, columns }, pointer) {
   if (!pointer) return
   const { xaxis, yaxis } = chart._fullLayout, { left, top } = chart.getBoundingClientRect()

@@ -1,9 +1,9 @@
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const PHONE = matchMedia('(max-width: 768px)')  // as in style.css
-const BOUND = 10_000  // ms; so long does a click wait for its page
-const ELSEWHERE = 300, STILL_HERE = 1000  // ms, after which it is made again on another page, or on the same one
+const BOUND = 10_000  // ms that a click waits for its page
+const ELSEWHERE = 300, STILL_HERE = 1000  // ms after which it is sent again, on another page or on the same one
 
-/* Who goes elsewhere meanwhile is no longer bound for there. */
+/* Going elsewhere meanwhile cancels it. */
 addEventListener('popstate', () => { document.bound = undefined })
 document.addEventListener('click', event => {
   const on = what => event.composedPath().some(part => part.matches?.(what))
@@ -28,7 +28,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     const crossing = document.bound?.until > Date.now() || Date.now() - document.came < STILL_HERE
     document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }
     go(path)
-    if (crossing) again(document.bound)  // the server may hear neither of two clicks at once, nor one on a page that has just come
+    if (crossing) again(document.bound)  // the server may miss two clicks at once, or one on a page that has just arrived
   }
   again(document.bound)
   begin()
@@ -41,12 +41,12 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     nameOf(bar)?.focus({ preventScroll: true })
   }
 
-  /* A click may reach the server when the page that it was made on is gone: what is the page then makes it again, more
-     and more seldom. Once nothing moves any more: two that are on their way would each take the other's page away. */
+  /* A click may reach the server after its page is gone: the next page repeats it, at growing intervals. It does so once
+     nothing else is under way: two clicks in flight would each remove the other's page. */
   function again(bound) {
     clearTimeout(document.again)
     if (!bound || Date.now() > bound.until) return
-    if (bound.path === data.here) {  // the answer to a click before may still take it away
+    if (bound.path === data.here) {  // the answer to an earlier click may still remove it
       Object.assign(bound, { came: true, until: Math.min(bound.until, Date.now() + STILL_HERE) })
       return
     }
@@ -60,7 +60,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     document.again = setTimeout(anew, pause)
   }
 
-  /* A page begins at its top, wherever the one before was left. */
+  /* Each page begins at its top. */
   function begin() {
     if (document.here !== data.here) document.came = Date.now()
     if (document.here !== undefined && document.here !== data.here) document.toTop()
@@ -119,7 +119,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     }
   }
 
-  /* What has no room in the row stands behind a button: on a phone all pages, else the last ones. */
+  /* Pages without room in the row go behind a button: on a phone all, else the last ones. */
   function fit(bar) {
     if (bar.width === bar.clientWidth) return
     bar.width = bar.clientWidth
@@ -127,12 +127,12 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     if (bar.more) bar.more.popoverTargetElement.popover = PHONE.matches ? null : 'auto'
   }
 
-  /* Links lead to what is chosen by now. */
+  /* Links lead to the present choice. */
   function lead(bar) {
     for (const a of bar.querySelectorAll('a')) a.href = `./${a.path}${location.search}`
   }
 
-  /* The current page's name, or the button behind which it is. */
+  /* The current page's name, or the button that hides it. */
   function nameOf(bar) {
     const page = bar.querySelector('[aria-current]')
     const box = page?.closest('[popover]')

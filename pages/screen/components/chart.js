@@ -5,19 +5,19 @@ const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false 
 const SLIM = 320  // px
 const ABOVE = 12, SPARE = 6  // px, from the middle of a bar to that of its name; beside them
 const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
-const ALL_NAMED = 24  // so many names stand in a presentation, however small they must be for that
+const ALL_NAMED = 24  // names that a presentation shows however small they become
 const CORNER = 2.6  // of the size of letters: two lines at the upper left
 const APART = 4  // px, between names side by side
 const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: how close names stand; so do Chinese ones
-// Of a picture that is saved: dots for each pixel; px of its caption's letters, round it, and from names to the title
-// of their axis, which Plotly then measures before it turns them.
+// For saved pictures: dots for each pixel; px of the caption's letters, of the border, and from names to their axis's
+// title, which Plotly places before it turns the names.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
-const CLOSE = -2, CLOSER = -8  // px; of names below each other, or turned, the boxes may touch: their letters do not
+const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may touch, since their letters do not
 const STRETCH = 1.5, PROJECTED = 2.5  // in a presentation, where the map stands alone
-const LEAST = .6  // of its usual height, of a picture that fills a presentation
+const LEAST = .6  // share of the usual height, for a picture that fills a presentation
 const BELOW = 10  // px, under a picture that ends with the screen
-const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
-const KEPT = 30_000  // ms; so long is a click sent again with every later one
+const LOOKS = 55  // ms between Plotly's looks under the mouse; a click may get what was there before
+const KEPT = 30_000  // ms for which a click is sent again with later ones
 const DIGIT = .63  // of the size of a number, the width of each of its signs
 const SLANT = -45  // degrees, of the names above a map
 const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
@@ -29,7 +29,7 @@ const KINDS = {
   f4: Float32Array, f8: Float64Array,
 }
 
-/* A figure's arrays, which come by their bytes; one of rows as Plotly would have it, too. */
+/* Unpack a figure's arrays from bytes; two-dimensional ones as rows, as Plotly does. */
 function unpacked(_, value) {
   if (value?.bdata === undefined) return value
   const numbers = new KINDS[value.dtype](Uint8Array.from(atob(value.bdata), sign => sign.charCodeAt()).buffer)
@@ -39,7 +39,7 @@ function unpacked(_, value) {
 const unescaped = name => name.replace(/&\w+;/g, '&')  // as wide as what it stands for
 const plain = (_, value) => ArrayBuffer.isView(value) ? [...value] : value
 
-/* The reader's colours and letters, for all that the figure says nothing about. */
+/* The reader's colours and fonts, wherever the figure sets none. */
 function theme(style, size) {
   const of = name => style.getPropertyValue(`--st-${name}`)
   const font = { color: of('text-color'), family: of('font') }, line = of('border-color')
@@ -55,14 +55,14 @@ function theme(style, size) {
 const isBig = () => document.documentElement.matches('.big')
 const size = (label, pixels) => { label.style.fontSize = `${pixels}px` }
 
-/* How close the closest two stand. */
+/* The smallest distance between two neighbours. */
 function pitch(middles) {
   const sorted = [...middles].sort((a, b) => a - b)
   return Math.min(...sorted.slice(1).map((middle, i) => middle - sorted[i]))
 }
 
-/* Large names shrink to the room that each has, as far as they stay legible, before some are left out; up to ALL_NAMED
-   of a presentation as far as a desk's. Of names side by side only those do that would lie on a neighbour. */
+/* Shrink large names to their room, as far as they stay legible, before leaving some out; in a presentation, up to
+   ALL_NAMED names shrink as far as at a desk. Of names side by side, only those that would overlap shrink. */
 function shrink(labels, at, slanted) {
   const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
@@ -94,15 +94,15 @@ function shrink(labels, at, slanted) {
   }
 }
 
-/* Which of the names side by side would lie on a neighbour that is no wider. */
+/* The names side by side that would overlap a neighbour that is no wider. */
 function crowded(boxes) {
   const order = boxes.map((_, i) => i).sort((i, k) => boxes[i].left + boxes[i].right - boxes[k].left - boxes[k].right)
   const meet = (one, other) => other && one.right + APART > other.left && one.left < other.right + APART && one.width >= other.width
   return order.filter((i, at) => [-1, 1].some(side => meet(boxes[i], boxes[order[at + side]])))
 }
 
-/* Above a map, where a name would lie on its neighbour all names lean; a single sign takes no less room aslant: it
-   stands, as Chinese characters beside [MASK] do. Returns the room that each label takes from side to side. */
+/* Above a map all names slant if one would overlap its neighbour, except single signs, which gain nothing, and Chinese
+   beside [MASK]. Returns the width that each label takes. */
 function lean(labels, boxes) {
   const middles = boxes.map(({ left, right }) => (left + right) / 2), step = pitch(middles), room = [...boxes]
   const high = i => parseFloat(labels[i].style.fontSize), names = labels.map((_, i) => i).filter(i => high(i) <= step && boxes[i].width >= 1.2 * high(i))
@@ -114,7 +114,7 @@ function lean(labels, boxes) {
   return room
 }
 
-/* Names above a map stand upright where they have room beside each other. meta.standing: the margins then. */
+/* Names above a map stand upright if they have room. meta.standing: the margins then. */
 function straighten(layout, family) {
   const { xaxis, yaxis, meta, margin, width, height } = layout, { t, r, b } = meta?.standing ?? margin
   const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0])), [from, to] = xaxis.domain ?? [0, 1]
@@ -141,8 +141,8 @@ function stand(label) {
   label.straight = undefined
 }
 
-/* The boxes of labels, each as large and as slanted as fits: measured once for the same names in the same places, for
-   that lays out the whole page. */
+/* The boxes of labels, each as large and as slanted as fits. Measured once for the same names and places, since
+   measuring lays out the whole page. */
 function fitted(place, name, labels, at, slanted) {
   const { xaxis } = place.layout, above = at === 'x' && xaxis.side === 'top' && xaxis.tickangle === 0
   const where = labels.map(label => [label.textContent, label.getAttribute('x'), label.getAttribute('y')])
@@ -162,8 +162,8 @@ function fitted(place, name, labels, at, slanted) {
   return boxes
 }
 
-/* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
-   read as one. Chosen are names only: what a frame or a band has its middle at on an axis of numbers is no choice. */
+/* Hide labels that overlap the one before or the chosen one, or, in a row, are so close that they read as one. Only
+   names can be chosen: the middle of a frame on an axis of numbers is no choice. */
 function thin(place) {
   const { layout } = place.drawn, cell = layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
   const outside = cell && layout.xaxis?.ticktext && cell.x1 < layout.xaxis.tickvals[0]  // before every column: in no row
@@ -188,7 +188,7 @@ function thin(place) {
   }
 }
 
-/* In a slim picture names take less. */
+/* Names get less room in a narrow picture. */
 function slim({ xaxis, yaxis, margin, font }) {
   const below = { ...xaxis?.title, font: { size: 12 } }, beside = { text: '', standoff: 0 }
   const l = margin.l - (yaxis?.title?.text ? 2.5 * font.size : 0)
@@ -204,7 +204,7 @@ function upright({ xaxis, xaxis2, yaxis, margin, annotations }) {
   }
 }
 
-/* A map with more columns than pixels: several share one, and the cell furthest from 0 is shown. Markers tell the rest. */
+/* In a map with more columns than pixels, several share one, which shows the cell furthest from 0. Markers keep all. */
 const furthest = (one, other) => Math.abs(other) > Math.abs(one) ? other : one
 function pooled(trace, room) {
   const each = trace.hoverinfo === 'skip' && !trace.dx ? Math.ceil(trace.z?.[0].length / room) : 1
@@ -213,8 +213,8 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
-/* Numbers in the cells of a map, where they fit: with two decimals, of large ones with fewer where two do not.
-   meta.numbers: no smaller than so many times the size of all letters. */
+/* Numbers in the cells of a map, if they fit, with two decimals, or fewer for large numbers.
+   meta.numbers: their least size, as a share of the letters' size. */
 function numbered(trace, layout) {
   const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
@@ -229,12 +229,12 @@ function numbered(trace, layout) {
   return size < least ? trace : { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
 
-/* How far below the top of the page a picture begins, in pixels. */
+/* The distance from the top of the page to a picture, in pixels. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
-/* In a presentation, a picture of square cells is as large as the screen and its column let it be, elsewhere one that
-   `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. One of
-   rows `fills` a presentation but for so many pixels. */
+/* The height of a picture. In a presentation, square cells fill the screen or their column; elsewhere a picture that
+   `grows` does, from so many pixels on. `below`: pixels to leave below it. A picture of rows `fills` a presentation
+   except for so many pixels. */
 const grows = ({ yaxis, meta }) =>
   isBig() ? yaxis?.scaleanchor || meta?.below || meta?.fills : meta?.grows && innerWidth > NARROW
 
@@ -244,7 +244,7 @@ function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
   return (width - l - r) * down / across + t + b
 }
 
-/* Cells that fill their column: up to STRETCH times as wide as high, or PROJECTED times. shape: their rows to a column. */
+/* Cells that fill their column, up to STRETCH (or PROJECTED) times as wide as high. shape: rows ÷ columns. */
 function stretch(layout, shape) {
   const { l, r, t, b } = layout.margin, ratio = (layout.height - t - b) / (layout.width - l - r) / shape
   layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / (isBig() ? PROJECTED : STRETCH), ratio)) }
@@ -252,7 +252,7 @@ function stretch(layout, shape) {
 
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
-  const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else a page is scrolled to it
+  const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else the page would scroll to it
   const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? layout.meta?.fills ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
@@ -269,10 +269,10 @@ function fill(place, layout) {
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.meta?.grows ?? layout.height, Math.min(room, most))
   const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? CORNER * layout.font.size : 0
-  layout.margin = { ...layout.margin, t, b: 0 }  // Plotly finds out what else they need; what came was an estimate
+  layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures what names need; the server estimated it
 }
 
-/* The picture of the server's last answer, and what was chosen since painted over it: Plotly would take five frames. */
+/* The server's last picture, with later choices painted over it: Plotly would take five frames. */
 function draw(place) {
   const width = Math.floor(place.parentElement.clientWidth), sketched = document.atOnce?.sketch(place.wanted)
   if (!width || !window.Plotly) return
@@ -346,7 +346,7 @@ function plot(place, width) {
   thin(place)
 }
 
-/* The figure of a place as it stands there, on white: what a document or a report takes. */
+/* The figure in an element, on white, for documents and reports. */
 const WHITE = { 'text-color': '#172033', 'background-color': '#fff', 'border-color': '#dbe0e8' }
 function onPaper(place, style = getComputedStyle(place)) {
   const { white, figure } = place.wanted, of = name => WHITE[name.slice(5)] ?? style.getPropertyValue(name)
@@ -357,7 +357,7 @@ function onPaper(place, style = getComputedStyle(place)) {
   return { data, layout: { ...layout, template, paper_bgcolor: '#fff', plot_bgcolor: '#fff' } }
 }
 
-/* What is drawn on white, from where to where: [left, top, right, bottom]. */
+/* The drawn part of a white picture: [left, top, right, bottom]. */
 function drawnOn(canvas) {
   const { width, height } = canvas, dots = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer)
   const found = [width, height, 0, 0]
@@ -372,7 +372,7 @@ function drawnOn(canvas) {
   return found
 }
 
-/* A text in lines that are no wider than that. */
+/* A text broken into lines of at most this width. */
 function broken(text, pen, room) {
   const lines = ['']
   for (const word of text.match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+/g) ?? []) {
@@ -402,7 +402,7 @@ async function saved(place) {
   Object.assign(document.createElement('a'), { href: canvas.toDataURL(), download: `${file}.png` }).click()
 }
 
-/* A symbol in the colour of a picture's axes (Q, K or V) lights that picture, and a picture its symbols. */
+/* Hovering a symbol highlights the pictures with axes of its colour (Q, K, V), and a picture its symbols. */
 document.addEventListener('pointerover', ({ target }) => {
   const symbol = target.closest?.(SYMBOL), chart = target.closest?.('.chart')
   const colour = symbol?.style.color || chart?.style.outlineColor
@@ -411,12 +411,12 @@ document.addEventListener('pointerover', ({ target }) => {
   mark(SYMBOL, ({ style }) => Boolean(chart && colour) && style.color === colour)
 })
 
-/* A swipe scrolls the page and a tap is a click: Plotly would keep both for itself. */
+/* Let swipes scroll the page and taps click; Plotly would take both. */
 const leave = event => event.stopPropagation()
 const move = event => {
   const place = event.currentTarget
   place.moved = performance.now()
-  if (place.settle) event.stopPropagation()  // until it is known what was clicked, Plotly shall look at nothing else
+  if (place.settle) event.stopPropagation()  // Plotly must not look elsewhere until the click is known
 }
 const press = event => event.currentTarget.settle?.()  // nor does a second click wait for that
 const light = event => document.atOnce?.light(event.currentTarget, event)
@@ -424,7 +424,7 @@ const dim = event => { if (event.pointerType === 'mouse') document.atOnce?.light
 
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
-  place.leave?.()  // nobody else ends what an earlier run of this began
+  place.leave?.()  // end what an earlier run of this began
   place.wanted = JSON.parse(words.decode(data), unpacked)
   place.draw = () => draw(place)
   place.onPaper = () => onPaper(place)
@@ -451,7 +451,7 @@ export default function({ data, parentElement, setTriggerValue }) {
     window.bringPlotly()
     document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   }
-  const size = new ResizeObserver(() => {  // what ends with the screen is drawn anew when it is moved, too
+  const size = new ResizeObserver(() => {  // a picture that ends with the screen is redrawn when it moves, too
     const { below, fills } = place.wanted.figure.layout.meta ?? {}, moved = (below || fills) && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > .5
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
   })

@@ -3,7 +3,7 @@ const WIDTH = 560  // px, of a picture that is drawn for paper alone
 const PAPER = { font: { color: '#172033', family: 'sans-serif' } }
 const SIDE = { showgrid: false, zeroline: false, automargin: true }
 
-/* A chart by its key; nothing where it is not on the page. */
+/* A chart by its key; nothing if it is not on the page. */
 async function drawn(key) {
   const place = document.querySelector(`.st-key-${CSS.escape(key.replace(/[^\w-]/g, '-'))} .chart`)
   if (!place?.data) return ''
@@ -11,7 +11,7 @@ async function drawn(key) {
   return window.Plotly.toImage(place.onPaper(), { format: 'png', scale: SCALE, width, height })
 }
 
-/* A figure that is on no page: nothing else there may have waited for Plotly yet. */
+/* A figure that is not on the page, where Plotly may not be loaded yet. */
 async function onPaper(figure) {
   window.bringPlotly()
   if (!window.Plotly) await new Promise(done => document.getElementById('plotly').addEventListener('load', done, { once: true }))

@@ -1,4 +1,4 @@
-/* The keys of a teacher's classes, which no link holds: this browser keeps them. */
+/* This browser keeps the keys of a teacher's classes, which no link holds. */
 const WHERE = 'glass-encoder.classes'
 
 export default function({ data: { keep, forget, known }, setTriggerValue }) {
@@ -9,7 +9,7 @@ export default function({ data: { keep, forget, known }, setTriggerValue }) {
   if (!known || Object.keys(kept).some(code => !(code in keep))) setTriggerValue('kept', kept)
 }
 
-/* In a private window nothing can be kept: there a key lasts as long as the visit. */
+/* A private window keeps nothing: there a key lasts for the visit. */
 function read() {
   try {
     return JSON.parse(localStorage.getItem(WHERE)) ?? {}

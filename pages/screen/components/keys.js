@@ -1,8 +1,8 @@
-/* Where arrows write or choose, or scroll what is wider than its place (marked so by surroundings.js). */
+/* Elements in which arrows edit, choose or scroll (the last marked by surroundings.js). */
 const ITS_OWN = 'input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=group][tabindex]'
-const KEPT = 30_000  // ms; so long is a press sent again with every later one
+const KEPT = 30_000  // ms for which a press is sent again with later ones
 
-/* What stays in sight where the page is scrolled: what goes in, as the line on top has it, the place and the answer. */
+/* The slim line on a scrolled page: the input, as in the line on top, the place and the answer. */
 function keepInSight(parent, said, answer) {
   const line = parent.querySelector('.stays') ?? parent.appendChild(document.createElement('div')), words = document.createElement('span')
   Object.assign(line, { className: 'stays', ariaHidden: 'true', translate: false })
@@ -23,7 +23,7 @@ function toVerdict(frames = 60) {
 }
 
 export default function({ data: [keys, done, station, said, answer], parentElement, setTriggerValue }) {
-  const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
+  const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers larger than any earlier document's
   presses.waiting = presses.waiting.filter(([number]) => number > done)
   document.atOnce?.hear('keys', done)
   const [at, answered] = station.split(' '), [before, then] = document.station ?? []
@@ -44,7 +44,7 @@ export default function({ data: [keys, done, station, said, answer], parentEleme
     document.atOnce?.press(key, presses.last)
     setTriggerValue('pressed', { seen: done, waiting: [...presses.waiting] })
   }
-  // A mouse on a row of buttons would leave the arrows to that row; who comes there by keys wants just that.
+  // A mouse click must not leave the arrows to a row of buttons; the keyboard's focus does.
   const leave = event => { if (event.detail && event.target.closest('[role=radio]')) document.activeElement.blur() }
   document.listening?.abort()  // since an earlier run: once is enough
   const listening = document.listening = new AbortController()

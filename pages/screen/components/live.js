@@ -1,7 +1,7 @@
 import { fixed } from '../../../model/overview/painter/numbers.js'
 
-/* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. A phone that
-   follows her (data.follows) says which one it is, and so is still in the class. */
+/* Polls the state of a class, shows it, and tells the page when the teacher goes on. A phone that follows her
+   (data.follows) sends its number, which keeps it in the class. */
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.live')
   place.stop?.()
@@ -25,11 +25,11 @@ export default function({ data, parentElement, setTriggerValue }) {
       ;({ answered, there } = now)
       write()
       if (now.version !== data.version || now.led !== data.led) setTriggerValue('moved', [now.version, now.led])
-    } catch { /* the line is down: the next look will tell */ }
+    } catch { /* no connection: the next poll will tell */ }
     if (!over) wait()
   }
 
-  /* "**{answered}** of **{there}** have answered · {share}". Who has answered may have gone since. */
+  /* "**{answered}** of **{there}** have answered · {share}". Some may have answered and left. */
   function write() {
     const all = Math.max(there, answered), share = all ? `${answered < all ? Math.min(99, fixed(100 * (answered / all), 0)) : 100}%` : '–'
     const [told, ...parts] = data.words.replace('{share}', share).split(/\*\*\{(\w+)\}\*\*/)
@@ -40,7 +40,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   }
 }
 
-/* The number that the page /join was given for this class, and what is open here. */
+/* The number that /join got for this class, and what is open here. */
 function phone(code, view) {
   try {
     const kept = JSON.parse(localStorage.getItem('glass.class'))

@@ -1,14 +1,14 @@
-/* The overview on the page Home: what the reader chooses in it is told to the server, when he has come to rest. */
+/* The overview on Home: tells the server what the reader chooses, once he pauses. */
 export default function({ data, parentElement, setTriggerValue }, { fromBytes, overview }) {
   const root = parentElement.querySelector('.overview'), run = fromBytes(data)
-  /* With what the server may not have heard: while it is busy, the last that is sent replaces what was sent before. */
+  /* Send again what the server may have missed: while it is busy, each message replaces the one before. */
   root.send = (event, value) => {
     root.last = Math.max(Date.now(), (root.last ?? 0) + 1)
     const old = sent => sent.number <= (document.overviewPlace?.heard ?? 0) || (sent.event === event && event !== 'off')
     root.unheard = [...(root.unheard ?? []).filter(sent => !old(sent)), { event, ...value, number: root.last }]
     for (const name of new Set(root.unheard.map(sent => sent.event))) setTriggerValue(name, root.unheard.filter(sent => sent.event === name))
   }
-  /* What the server says of the place counts, unless the reader has gone on since. */
+  /* The server's place counts, unless the reader has moved on. */
   root.heed = () => {
     const known = document.overviewPlace
     if (known && known.heard >= (root.last ?? 0)) root.shown.go(here(known.place))

@@ -8,7 +8,7 @@ const MOVES = ['wheel', 'touchmove', 'keydown']  // by which the reader scrolls
 const HELD = 4000  // ms; by then a click has been answered
 
 export default function({ data }) {
-  document.untend?.()  // in another language than the last time: two observers would translate back and forth for ever
+  document.untend?.()  // language changed: two observers would translate back and forth forever
   const root = document.documentElement, main = document.body
   const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
   root.lang = data.language
@@ -44,8 +44,8 @@ export default function({ data }) {
     }
   }
 
-  /* What was touched stays under the finger, whatever comes or goes above it; in the tour an answer comes in its place,
-     Play scrolls, and a presentation stays at its top. */
+  /* Keep what was touched under the finger, whatever appears or goes above it; except in the tour, where an answer
+     replaces it, while playing, and in a presentation, which stays at its top. */
   function hold({ target }) {
     const free = data.big || target.closest('a, .st-key-tour_side, .overview .say')
     const part = free ? null : target.closest('[data-testid=stMain] [class*=st-key-]')
