@@ -1,6 +1,6 @@
-"""Tasks for homework: what is to be reached, and how far a run is from it. Nothing here knows Streamlit.
+"""Homework goals: what to reach, and how far a run is from it. Independent of Streamlit.
 
-The words of a task are the texts "goal.{name}", what is to be done, and "goal.far_{far}", how far one is.
+The words of a task are the texts "goal.{name}", what to do, and "goal.far_{far}", how far one is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,12 +16,12 @@ from pages.drawing.state.goal import Goal
 from pages.drawing.text.numbers import decimal, first
 
 OUTSIDE = ("[CLS]", "[SEP]", "[PAD]")  # tokens that stand for no part of a sentence
-EVERY = "layers.{l}.attention.heads"  # what a change of all layers at once is a change of
+EVERY = "layers.{l}.attention.heads"  # key of an edit that changes all layers at once
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a run is from a goal. far: which text says so; said: what is filled into it."""
+    """How far a run is from a goal. far: name of the text that says so; said: the values in it."""
 
     reached: bool
     far: str
@@ -32,9 +32,9 @@ class Standing:
 class Task:
     """A kind of task.
 
-    measure: how far a run is, asked of a goal, the choice, the run and the words of the vocabulary. page, values: where
-    a task's link leads to, and what is chosen there. hides: whether it is about a hidden word, of a run in which heads
-    may be off; the others are about the network as it is.
+    measure: computes how far a run is, from goal, choice, run and vocabulary. page, values: the page that a task's link
+    opens, and the choice there. hides: whether it is about a masked word, in a run in which heads may be off; other
+    tasks are about the unchanged network.
     """
 
     measure: Callable[[Goal, Choice, Trace, Sequence[str]], Standing]
@@ -44,12 +44,12 @@ class Task:
 
 
 def mark_of(pipeline: str, ids: Sequence[int]) -> str:
-    """What stands in a link for a sentence as a network reads it, hidden words hidden: six signs."""
+    """Mark of a sentence (with its masks) as the network reads it, for a link: six characters."""
     return sha256(f"{pipeline} {' '.join(map(str, ids))}".encode()).hexdigest()[:6]
 
 
 def heads_off(edits: Sequence[Edit], trace: Trace) -> set[tuple[int, int]] | None:
-    """The layers and heads that these changes switch off, from 0; None where they change anything else."""
+    """The (layer, head) that these edits switch off, from 0; None if they change anything else."""
     off: set[tuple[int, int]] = set()
     for edit in edits:
         layers = [n for n in range(trace.config.layers) if edit.key in (EVERY, EVERY.replace("{l}", str(n)))]
@@ -75,7 +75,7 @@ def inside(trace: Trace) -> list[int]:
 
 
 def first_guess(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[str]) -> Standing:
-    """With at most so many heads off, a word is the first guess at a hidden place of the task's own sentence."""
+    """With at most so many heads off, a word is the first guess at a masked position of the task's sentence."""
     most, mark, word = goal.values
     hidden = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
     if "logits" not in trace or "word" not in trace.axes("logits") or not hidden:
@@ -98,15 +98,13 @@ def first_guess(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[s
 
 
 def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standing:
-    """In the chosen cell of the chosen head, a token gives another more than so much, and gets less than so much
-    back.
-    """
+    """In the chosen head, the weight of the chosen cell is above one bound, and the reverse weight below another."""
     least, most = (int(value) / 100 for value in goal.values)
     query, key, places = choice.token, choice.key, inside(trace)
     if query not in places or key not in places or query == key:
         return Standing(False, "no_cell")
     weights = trace[f"layers.{choice.layer}.attention.weights"][choice.head]
-    there, back = (round(float(weights[cell]), 3) for cell in ((query, key), (key, query)))  # as they are written
+    there, back = (round(float(weights[cell]), 3) for cell in ((query, key), (key, query)))  # as displayed
     said: dict[str, object] = {"layer": choice.layer + 1, "head": choice.head + 1}
     names = placed(trace.tokens)
     said |= {"query": names[query], "key": names[key], "there": f"{there:.3f}", "back": f"{back:.3f}"}

@@ -1,4 +1,4 @@
-"""Lessons as data: which questions, in which order. Nothing here knows Streamlit."""
+"""Lessons as data: which questions, in which order. Independent of Streamlit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Question
 
-END = "end"  # what stands in a link behind the last question
+END = "end"  # stands in a link for the end, after the last question
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson: what it is called and about are the texts "lesson.titles.{name}" and "lesson.abouts.{name}".
+    """A lesson. Its title and description are the texts "lesson.titles.{name}" and "lesson.abouts.{name}".
 
-    input: what kind of input it is about, where not about any. title: that of a teacher's own. instead: the key of a
-    question -> that of another, which is asked only where the first is not clear. twice: in class all are asked before
-    and after, and no answer is told until the end.
+    input: kind of input it needs, or None. title: of a teacher's own lesson. instead: key of a question -> key of the
+    one asked if the first has no clear answer. twice: in class all questions are asked before and after, and answers
+    are told only at the end.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Lesson:
 
     @property
     def keys(self) -> list[str]:
-        """The questions by their names, in order."""
+        """Keys of the questions, in order."""
         return [question.key for question in self.questions]
 
     @property
@@ -38,9 +38,7 @@ class Lesson:
         return sum(question.minutes for question in self.questions)
 
     def stations(self, left_out: Sequence[str] = ()) -> list[str]:
-        """The questions that are asked, in order: those that are not left out; in the place of one that is, the one
-        that is asked instead.
-        """
+        """Keys of the questions asked, in order: those left out are skipped, or replaced by their alternative."""
         spare, keys = dict(self.instead), []
         for key in self.keys:
             if key in spare.values():
@@ -53,19 +51,19 @@ class Lesson:
 
 
 def lesson(name: str, *keys: str, input: str | None = None) -> Lesson:
-    """A lesson of some of our questions; of "word/digit" the second is asked where the first is not clear."""
+    """A lesson of our questions; "word/digit" asks the second if the first has no clear answer."""
     pairs = [(first, other) for first, _, other in (key.partition("/") for key in keys) if other]
     every = [one for key in keys for one in key.split("/")]
     return Lesson(name, tuple(QUESTIONS[key] for key in every), input, instead=tuple(pairs))
 
 
-#: What a visitor is asked who chose no lesson: each idea once, from the input to the answer.
+#: The default lesson: each idea once, from the input to the answer.
 TOUR = lesson(
     "tour",
     "word/digit", "places/bare", "fit", "weights/back", "values", "root", "blur", "mixed", "residual", "norm", "thinks",
     "layer", "causal", "twice", "looks", "gathered", "source/once",
 )  # fmt: skip
-#: The lessons for a class, by name.
+#: Lessons for a class, by name.
 LESSONS: dict[str, Lesson] = {
     one.name: one
     for one in (

@@ -1,4 +1,4 @@
-"""A task for homework that a link holds: computed anew from the link's own input, and told on every page."""
+"""The homework task of a link: judged anew from the link's input, and shown on every page."""
 
 import streamlit as st
 
@@ -13,8 +13,8 @@ from pages.screen.runs import pipelines
 
 
 def task_line() -> None:
-    """Say, where the link holds a task, what it is, and ✓ or how far this link is from it; in a class that may be asked
-    for a hidden word, not what the network guesses.
+    """If the link holds a task, show it, with ✓ or how far the link is from it. In a class that may still be asked for
+    a masked word, do not show what the network guesses.
     """
     choice: Choice = st.session_state["choice"]
     if (goal := choice.goal) is None:
@@ -31,13 +31,13 @@ def task_line() -> None:
 
 
 def in_words(goal: Goal) -> str:
-    """What is to be done."""
+    """The task in words."""
     one = "_1" if goal.name == "first" and goal.values[0] == 1 else ""
     return plain(f"goal.{goal.name}{one}", **asked(goal))
 
 
 def asked(goal: Goal) -> dict[str, object]:
-    """What is filled into the words of a task."""
+    """Values in the words of a task."""
     if goal.name == "first":
         most, _, word = goal.values
         return {"most": most, "word": word}
@@ -46,8 +46,8 @@ def asked(goal: Goal) -> dict[str, object]:
 
 
 def judged(choice: Choice, goal: Goal) -> Standing:
-    """How far a link is from a goal, whatever it claims: computed anew of what the reader typed, and hid himself; of a
-    task about a hidden word also of one that the pages hide. Raises WeightsError, CheckpointError and OverdueError.
+    """How far a link is from a goal, computed anew from the reader's sentence and masks; for a task about a masked word
+    also with words that pages mask. Raises WeightsError, CheckpointError and OverdueError.
     """
     if choice.input != "sentence":
         return Standing(False, "drawing")

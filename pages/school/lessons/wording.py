@@ -1,4 +1,4 @@
-"""A question and its answer in words."""
+"""Questions and answers in words."""
 
 import re
 from collections.abc import Sequence
@@ -10,41 +10,41 @@ from pages.school.lessons.written import opened_at
 from pages.school.questions.case import Guess, Truth, short
 from pages.school.questions.question import Question
 
-MOST_CALLED = 40  # characters of a teacher's question that stand for it
-#: Options that are no tokens and no numbers: texts of our own.
+MOST_CALLED = 40  # characters of a teacher's question used as its name
+#: Options that are neither tokens nor numbers, but texts of ours.
 OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
-#: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
+#: End of a sentence; not inside quotation marks, where a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
-#: Questions about a change with which the network was not trained, which is said of each.
+#: Questions about a change for which the network was not trained; their answers mention it.
 TRAINED_OTHERWISE = ("residual", "thinks", "causal")
-BETWEEN = "||"  # a teacher's words in both languages, in either order
+BETWEEN = "||"  # separates a teacher's words in two languages, in either order
 CHINESE = re.compile("[\u4e00-\u9fff]")
-PART = re.compile("[^\\s\u4e00-\u9fff]+$")  # of a word, where a text is cut in the middle of it
+PART = re.compile("[^\\s\u4e00-\u9fff]+$")  # part of a word, where a text is cut inside one
 text, word = texts_of("lesson")
 
 
 def local(words: str) -> str:
-    """A teacher's own words in the reader's language, where she wrote them in both: "Which? || 哪个？"."""
+    """A teacher's words in the reader's language, if she wrote two: "Which? || 哪个？"."""
     both = sorted((part.strip() for part in words.split(BETWEEN)), key=lambda part: bool(CHINESE.search(part)))
     return dict(zip(LANGUAGES, both, strict=True))[language()] if len(both) == len(LANGUAGES) else words
 
 
 def asked(question: Question, truth: Truth) -> str:
-    """The question: in a teacher's words, or in ours."""
+    """The question, in a teacher's words or ours."""
     if question.own:
         return typed(local(question.own.ask), **truth.in_words)
     return text(f"{question.row}.ask", **truth.in_words)
 
 
 def heading_and_rest(ask: str) -> tuple[str, str]:
-    """The sentence of a question that asks, and all others: "Which?", "Two tokens are left."."""
+    """The sentence that asks, and all others: "Which?", "Two tokens are left."."""
     sentences = [sentence for sentence in ENDS.split(ask) if sentence]
     asks = next((one for one in sentences if one.endswith(("?", "？"))), sentences[-1])
     return asks, joined(" ".join(one for one in sentences if one is not asks))
 
 
 def why(question: Question, truth: Truth) -> str:
-    """What is said after the answer: as much as is true of this run, or what the teacher wrote."""
+    """The explanation after the answer: the texts that are true of this run, or what the teacher wrote."""
     said, own = truth.in_words, question.own
     if own and own.why:
         return typed(local(own.why), **said)
@@ -57,7 +57,7 @@ def why(question: Question, truth: Truth) -> str:
 
 
 def otherwise(question: Question, truth: Truth) -> str:
-    """What it would mean if the common mistake were true; of a teacher's own question nothing is said."""
+    """What would follow if the common mistake were true; "" for a teacher's own question."""
     if question.measure is None:
         return ""
     return f"**{plain('class.confusion')}** {text(f'{question.row}.otherwise', **truth.in_words)}"
@@ -69,23 +69,21 @@ def hints(question: Question, truth: Truth) -> list[str]:
 
 
 def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
-    """The page on which an answer is seen, and the values of a Choice to open it with: where a teacher shows it, or
-    ours.
-    """
+    """The page that shows an answer, and values of a Choice to open it with: the teacher's, or ours."""
     if question.place:
         return opened_at(question.place)
     return question.page or "lesson", {**truth.place, **question.at}
 
 
 def called(question: Question) -> str:
-    """What a question is called, in short."""
+    """Short name of a question."""
     if question.measure is None and question.own:
         return shortened(local(question.own.ask))
     return word(f"{question.row}.short")
 
 
 def shortened(words: str) -> str:
-    """As much of a text as stands for it: whole words, if they fit, in closed quotation marks."""
+    """A text shortened, at a word boundary if possible, with quotation marks closed."""
     if len(words) <= MOST_CALLED:
         return words
     kept = PART.sub("", words[:MOST_CALLED]) or words
@@ -94,27 +92,27 @@ def shortened(words: str) -> str:
 
 
 def left_out(question: Question) -> str:
-    """One of ours that is not asked of an input: its name, and what it needs to be asked."""
+    """One of our questions that is not asked of an input: its name, and what it needs."""
     return word("left", name=called(question), needs=word(f"{question.row}.needs", least=short(question.least)))
 
 
 def options(truth: Truth) -> Sequence[str]:
-    """What can be tapped, in the reader's language where it is no token and no number."""
+    """The options, in the reader's language unless they are tokens or numbers."""
     return [word(option) if _is_text(option, truth) else local(option) for option in truth.options]
 
 
 def _is_text(option: str, truth: Truth) -> bool:
-    """Whether an option is a text of ours: a token may be called as one of them."""
+    """Whether an option is a text of ours; a token may have the same name."""
     return bool(truth.said) and option in OPTIONS and not truth.literal
 
 
 def title_of(lesson: Lesson) -> str:
-    """What a lesson is called: by its teacher, or by us."""
+    """Title of a lesson, by its teacher or ours."""
     return local(lesson.title) or word(f"titles.{lesson.name}")
 
 
 def answer_in_words(truth: Truth) -> str:
-    """What is true, as people say it; of chips, who gets most."""
+    """The answer in words; for chips, the token that gets most."""
     if isinstance(truth.answer, list):
         most = max(range(len(truth.answer)), key=truth.answer.__getitem__)
         return _with_weight(most, truth)
@@ -122,7 +120,7 @@ def answer_in_words(truth: Truth) -> str:
 
 
 def guess_in_words(guess: Guess, truth: Truth) -> str:
-    """The same of a guess; of chips, the tokens that got most, with what is true of them."""
+    """A guess in words; for chips, the tokens that got most, with their true weights."""
     if isinstance(guess, list):
         firsts = [place for place, chips in enumerate(guess) if chips == max(guess)]
         return plain("common.comma").join(_with_weight(place, truth) for place in firsts)
@@ -136,7 +134,7 @@ def _with_weight(place: int, truth: Truth) -> str:
 
 
 def in_quotes(option: str, truth: Truth) -> str:
-    """What was tapped or written, in the reader's language; a token, or a word of the network's, in quotation marks."""
+    """An option or word in the reader's language; tokens and words of the network in quotation marks."""
     name = dict(zip(truth.options, options(truth), strict=True)).get(option, option)
     ours = truth.literal and truth.said and not name.isdigit() and not _is_text(option, truth)
     return plain("common.quoted", token=name) if ours else name

@@ -1,9 +1,9 @@
-"""A lesson written down, as a code for a link; read with care.
+"""A lesson as a code for a link, validated when read.
 
-It is packed JSON: {"title": "…", "questions": […]}. A question is one of ours, {"ask": "fit"}, or the teacher's own,
-{"text": "…", "gesture": "tap", "options": ["…", "…"], "answer": "…", "why": "…"}; "number" and "slide" have "from",
-"to" and "near" instead of options. Either may have "minutes" and a "place", a page and what is chosen there, as in a
-link: "attention?layer=3&head=7". One of ours with a "text" is asked in these words. Nothing here knows Streamlit.
+It is compressed JSON: {"title": "…", "questions": […]}. A question is one of ours, {"ask": "fit"}, or the teacher's
+own, {"text": "…", "gesture": "tap", "options": ["…", "…"], "answer": "…", "why": "…"}; "number" and "slide" have
+"from", "to" and "near" instead of options. Both may have "minutes" and a "place", a page and its choice as in a link:
+"attention?layer=3&head=7". One of ours with a "text" is asked in these words. Independent of Streamlit.
 """
 
 import json
@@ -18,22 +18,22 @@ from pages.drawing.state.choice import FIELDS, PIPELINES, Choice, renamed
 from pages.drawing.state.link_values import MOST_CODE
 from pages.school.lessons.lesson import Lesson
 from pages.school.questions import QUESTIONS
-from pages.school.questions.case import OWN as OWN  # what a teacher's lesson is called in texts, too
+from pages.school.questions.case import OWN as OWN  # name of a teacher's lesson in texts
 from pages.school.questions.question import Own, Question
 from pages.screen.frame import contents
 
 MOST_TEXT = 40_000  # characters of a lesson as JSON
 MOST_QUESTIONS, MOST_MINUTES = 30, 90
 MOST_TITLE, MOST_WORDS = 80, 600  # characters of a title, of a text
-MOST_ASK, MOST_WHY = 200, 240  # as wide, of a question and of what is said after it, which a class reads on a projector
-OPTIONS = 2, 12  # how few and how many
-MOST_OPTION = 48  # characters of an option, Chinese ones twice: a line of a projector beside a picture
-FEW, SHORT = 6, 16  # so many options may be as long; all of more of them have so few characters
+MOST_ASK, MOST_WHY = 200, 240  # width of a question, and of its explanation, on a projector
+OPTIONS = 2, 12  # least and most
+MOST_OPTION = 48  # width of an option: one projector line beside a picture
+FEW, SHORT = 6, 16  # up to FEW options may be that wide; more of them at most SHORT
 MOST_NUMBER = 1e9
 #: How a question of a teacher's can be answered.
 OWN_GESTURES = ("tap", "number", "slide")
 NAMES = {"ask", "text", "gesture", "options", "from", "to", "answer", "near", "why", "minutes", "place"}
-#: How questions of ours were called that have since been merged with another one.
+#: Former keys of questions that were merged into others.
 FORMER = {
     former: kept
     for kept, old in {
@@ -44,21 +44,22 @@ FORMER = {
     }.items()
     for former in old.split()
 }  # fmt: skip
-#: What a link holds that is no place: who looks, and how; which run it is of; a class and a lesson.
+#: Values of a link that belong to no place: language and display, the run, class and lesson.
 NO_PLACE = {"lang", "big", "symbols", "lesson", "question", "goal", "class", "role"}
 NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}
 PLACES = {field.name for field in FIELDS} - NO_PLACE
-#: What a place of a question in her own words holds besides: of which input it was written.
+#: Additional values of a place for a question in her own words: its input.
 INPUT = {"input", "s", "ink"}
-#: The pages that can be shown.
+#: Pages that can be shown.
 VIEWS = tuple(name for name in contents.NAMES if name not in ("lesson", "class"))
 
 
 class LessonError(ReasonedError):
-    """A lesson that cannot be read, or made. `reason`: "file"; "long", "title" or "questions" (`values`: `most` of
-    them); "question" or "place" (`number`, from 1); "words" (`number`, `most`); of her own question, "options"
-    (`number`, `least`, `most`, `long`), "span" or "answer" (`number`), by what is wrong there; "empty", where a
-    question was to be added, and none was written.
+    """A lesson that cannot be read or made.
+
+    `reason`: "file"; "long", "title" or "questions" (`values`: `most`); "question" or "place" (`number`, from 1);
+    "words" (`number`, `most`); of her own question "options" (`number`, `least`, `most`, `long`), "span" or "answer"
+    (`number`); "empty", if a question without words was added.
     """
 
 
@@ -69,7 +70,7 @@ def lesson_to_text(lesson: Lesson) -> str:
 
 
 def lesson_from_text(text: str) -> Lesson:
-    """The lesson of such a text. Raises LessonError."""
+    """The lesson from JSON. Raises LessonError."""
     if len(text) > MOST_TEXT:
         raise LessonError("long", most=MOST_TEXT)
     try:
@@ -97,7 +98,7 @@ def own_lesson(questions: list[Question], title: str = "") -> Lesson:
 
 
 def lesson_to_code(lesson: Lesson) -> str:
-    """A lesson for a link. Raises LessonError for one that is too long for that."""
+    """A lesson as a code for a link. Raises LessonError if it is too long."""
     code = sketch.to_code(lesson_to_text(lesson).encode())
     if len(code) > MOST_CODE:
         raise LessonError("long", most=MOST_CODE)
@@ -105,7 +106,7 @@ def lesson_to_code(lesson: Lesson) -> str:
 
 
 def lesson_from_code(code: str) -> Lesson:
-    """The lesson of a link. Raises LessonError."""
+    """The lesson from a code. Raises LessonError."""
     try:
         text = sketch.bytes_of(code, 4 * MOST_TEXT).decode()
     except ValueError as error:
@@ -117,14 +118,14 @@ def lesson_from_code(code: str) -> Lesson:
 
 
 def place_of(page: str, choice: Choice, *, of_input: bool = False) -> str:
-    """A page with what is chosen now, a view that a teacher shows: of any input, or of this one."""
+    """A place: a page with the current choice, for any input, or of this one."""
     names = PLACES | INPUT if of_input and choice.input in PIPELINES else PLACES
     return f"{page}?{urlencode({name: value for name, value in choice.to_link().items() if name in names})}"
 
 
 def opened_at(place: str, *, of_input: bool = True) -> tuple[str, dict[str, Any]]:
-    """The page of a place, and the values of a Choice that it names; with an input also which of its words are hidden,
-    if only none. of_input: whether it may name one. Raises LessonError.
+    """The page of a place, and the values of a Choice in it; with an input, also which words are masked, even if none.
+    of_input: whether an input is allowed. Raises LessonError.
     """
     page, _, query = place.partition("?")
     try:
@@ -135,7 +136,7 @@ def opened_at(place: str, *, of_input: bool = True) -> tuple[str, dict[str, Any]
         raise LessonError("place")
     choice, problems = Choice.from_link(held)
     if any(problem.name not in ("layer", "head") or not problem.value.isdigit() for problem in problems):
-        raise LessonError("place")  # a layer or a head that is not here, another network may have
+        raise LessonError("place")  # layer or head missing here may exist in another network
     paths = {field.name: field.path.partition(".")[0] for field in FIELDS}
     named = [*held, *["hidden"] * bool(held.keys() & INPUT)]
     return page, {paths[name]: getattr(choice, paths[name]) for name in named}
@@ -159,7 +160,7 @@ def _written(question: Question) -> dict[str, Any]:
 
 
 def _read(row: object, number: int) -> Question:
-    """One question. Raises LessonError, which says which."""
+    """One question. Raises LessonError with its number."""
     wrong = LessonError("question", number=number)
     if not isinstance(row, dict) or not row.keys() <= NAMES:
         raise wrong
@@ -216,17 +217,17 @@ def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) 
 
 
 def is_read(own: Own) -> bool:
-    """Whether a projector has room for a teacher's words in letters that are read from the last row."""
+    """Whether a teacher's words fit on a projector in letters readable from the last row."""
     return width(own.ask) <= MOST_ASK and width(own.why) <= MOST_WHY
 
 
 def width(words: str) -> int:
-    """Characters of a text, Chinese ones twice; of one in two languages, those of the longer."""
+    """Width of a text: Chinese characters count twice; of two languages, the wider one."""
     return max(sum(1 if sign.isascii() else 2 for sign in part.strip()) for part in words.split("||"))
 
 
 def _is_text(value: object, most: int, least: int = 1) -> bool:
-    """Whether it is a text of such a length that can be shown: half of a pair of surrogates cannot."""
+    """Whether it is a displayable text of such a length: lone surrogates are not displayable."""
     if not isinstance(value, str) or value.encode(errors="replace").decode() != value:
         return False
     return least <= len(value.strip()) <= len(value) <= most

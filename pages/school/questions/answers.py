@@ -7,14 +7,12 @@ from pages.school.questions.pictures import answer_words, drawn_digit
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # classes of which one can be tapped
-SEEN = 0.01  # the least share that a bar shows
+SEEN = 0.01  # smallest share visible as a bar
 
 
 @question("word", "word", least=0.1, minutes=4, hints=2, page="answer", equation="answer", picture=answer_words)
 def hidden_word(case: Case) -> Truth | None:
-    """The word that the network would put there. margin: by how much its probability leads the next; nothing where that
-    cannot be seen.
-    """
+    """The word that the network guesses. margin: lead of its probability; 0 if the second is invisible."""
     if not case.answers or "word" not in case.trace.axes("logits"):
         return None
     shares = case.shares(case.trace["logits"])

@@ -11,8 +11,8 @@ from pages.school.questions.pictures import CAUSAL, row_behind, row_of, values_m
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
-GROWN = 0.2  # of a weight that grows plainly
-MOST_ADDED = 20  # values of which a picture shows the numbers
+GROWN = 0.2  # least growth of a weight that counts
+MOST_ADDED = 20  # most values shown as numbers in a picture
 
 
 @question(
@@ -26,9 +26,9 @@ MOST_ADDED = 20  # values of which a picture shows the numbers
     picture=row_of("scores"),
 )
 def best_fit(case: Case) -> Truth | None:
-    """Whose key fits the query of the token best, in the head of its pair. margin: by how much its scaled score leads
-    the next; nothing where that is the token itself. T5 scales no scores. Nothing is asked where a score is more than
-    q · k.
+    """Whose key matches the token's query best, in the head of its pair. margin: lead of its scaled score.
+
+    None if that is the token itself, or if a score is more than q · k. T5 does not scale: its plain scores count.
     """
     if (pair := case.pair) is None or case.trace.picture is not None or len(case.tokens) > MOST_OPTIONS or case.adds_up:
         return None
@@ -57,7 +57,7 @@ def best_fit(case: Case) -> Truth | None:
     picture=row_of("weights"),
 )
 def shared_out(case: Case) -> Truth | None:
-    """How much the token takes from each in the head of its pair. margin: by how much the largest share leads."""
+    """How the token divides its weight, in the head of its pair. margin: lead of the largest weight."""
     pair = case.pair
     if pair is None or case.trace.picture is not None or len(case.tokens) > MOST_OPTIONS:
         return None
@@ -83,8 +83,10 @@ def shared_out(case: Case) -> Truth | None:
     bars=True,
 )
 def mixed_values(case: Case) -> Truth | None:
-    """A component of what the head of the pair brings: the sum of all values, each times its weight. Taken is the one
-    that is farthest from the plain mean of the values. margin: how far, as a part of the values' span.
+    """A component of the head's output at the token: the weighted sum of the values.
+
+    The component farthest from the plain mean of the values is asked. margin: that distance, relative to the values'
+    span.
     """
     pair = case.pair
     if pair is None or case.trace.picture is not None or len(case.tokens) > MOST_ADDED:
@@ -115,8 +117,8 @@ def mixed_values(case: Case) -> Truth | None:
     picture=weights_undivided,
 )
 def without_root(case: Case) -> Truth | None:
-    """What a weight would be without ÷ √d_k: that of the pair, or, where it grows little, of the head in which it grows
-    most. margin: by how much it grows.
+    """A weight without division by √d_k: that of the pair, or if it grows little, of the head in which it grows most.
+    margin: its growth.
     """
     if not case.divides or not case.visible:
         return None
@@ -135,7 +137,7 @@ def without_root(case: Case) -> Truth | None:
 
 
 def _undivided(case: Case) -> Iterator[tuple[Pair, float, float]]:
-    """Of each head, the largest weight of the token, where it is another word's: as it is, and not divided by √d_k."""
+    """For each head, the token's largest weight, if on another word: divided by √d_k, and not."""
     for layer, head in case.heads:
         row = case.trace[f"layers.{layer}.attention.weights"][head, case.token]
         pair = Pair(layer, head, case.token, int(row.argmax()))
@@ -155,7 +157,7 @@ def _undivided(case: Case) -> Iterator[tuple[Pair, float, float]]:
     bars=True,
 )
 def way_back(case: Case) -> Truth | None:
-    """The weight from the other end of the pair. margin: how far the two are apart."""
+    """The reverse weight of the pair. margin: difference of the two."""
     if (pair := case.pair) is None:
         return None
     weights = case.trace[f"layers.{pair.layer}.attention.weights"][pair.head]
@@ -177,8 +179,8 @@ def way_back(case: Case) -> Truth | None:
     bars=True,
 )
 def behind_a_mask(case: Case) -> Truth | None:
-    """The probability of the first answer where no token may look at those behind it. margin: by how much it moves;
-    nothing where no word stands behind the token.
+    """The probability of the first answer if no token may attend to later ones. margin: its change; None if no word
+    follows the token.
     """
     behind = [name for name in case.tokens[case.token + 1 :] if name not in SPECIAL_TOKENS]
     if case.trace.picture is not None or not behind:

@@ -1,6 +1,6 @@
-"""What questions are about: one run, and the token, layer and head that they ask about; and what is true of it.
+"""Case: the run, token, layer and head of a question. Truth: its answer.
 
-Nothing here knows Streamlit; guesses and truths are plain values that JSON can carry.
+Independent of Streamlit; guesses and answers are plain values for JSON.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from model.measures.without import without
 from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.text.numbers import decimal, first, written
 
-OWN = "own"  # the row of a question in a teacher's own words
-CLEAR = 0.01  # by which a first answer must lead that is asked about
+OWN = "own"  # row of a question in a teacher's own words
+CLEAR = 0.01  # least lead of a first answer that is asked about
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
-PLAINLY = 0.35  # by which the largest weight of a row leads where it is plain which it is
-MOST_WEIGHED = 8  # heads of which it is asked how much the answer leans on each
-NEAR = 0.1  # by which a guess of a share may be off: almost nothing is near nothing
-RIVAL = 0.5  # of what the right answer has: one that has as much is as good a guess
-PLAINLY_OFF = 1.5  # times as far as a guess may be from what is right: plainly another number
+PLAINLY = 0.35  # least lead of a row's clearly largest weight
+MOST_WEIGHED = 8  # heads shown in a question about the weight of each head
+NEAR = 0.1  # tolerance of a guessed share
+RIVAL = 0.5  # of the right answer's share: any option with as much counts as right
+PLAINLY_OFF = 1.5  # a number this many tolerances away is clearly another
 Guess = str | float | list[int]
 
 
@@ -35,11 +35,10 @@ class Truth:
     """What is true in one run.
 
     answer: a word, an option, a number, or for each token its weight in hundredths. margin: how clear it is, in the
-    measure of its question. said: figures and tokens for its texts. options: what can be tapped, or gets a chip. span:
-    the least and the largest number that can be given. near: how far a right number may be from the true one. bars: the
-    figures of its picture, by the names of texts or, where the question has no such text, of tokens or words. literal:
-    whether answer and options are tokens or words. place: of a Choice. told: which texts say why, of those that the
-    question has.
+    measure of its question. said: values for its texts. options: what can be tapped, or gets a chip. span: least and
+    largest possible number. near: tolerance of a number. bars: values for a bar chart, by names of texts, or else
+    tokens or words. literal: whether answer and options are tokens or words. place: values of a Choice. told: names of
+    the texts that explain it.
     """
 
     answer: Any
@@ -55,12 +54,14 @@ class Truth:
 
     @property
     def in_words(self) -> dict[str, object]:
-        """What is filled into the texts of a question, numbers as people write them."""
+        """Values for the texts of a question, numbers formatted."""
         return {name: value if isinstance(value, str) else short(value) for name, value in self.said.items()}  # type: ignore[arg-type]
 
     @property
     def seen(self) -> str:
-        """The answer as one has seen it, of words and tokens with what was asked about them; "" of an open question."""
+        """The answer in comparable form, for words and tokens with what was asked about them; "" for an open
+        question.
+        """
         if self.answer is None:
             return ""
         if isinstance(self.answer, str | list):
@@ -69,7 +70,7 @@ class Truth:
 
 
 class Pair(NamedTuple):
-    """A token and the one that it takes most from, in one head."""
+    """A token and the one to which it attends most, in one head."""
 
     layer: int
     head: int
@@ -78,20 +79,20 @@ class Pair(NamedTuple):
 
     @property
     def place(self) -> dict[str, int]:
-        """As a Choice has it."""
+        """Its values in a Choice."""
         return {"layer": self.layer, "head": self.head, "token": self.query, "key": self.key}
 
 
 @dataclass(frozen=True)
 class Case:
-    """One unchanged run, and what its questions are about: a token; a layer and a head, or those in which an answer is
-    clearest; of a translation, a step. A page whose picture shows one head, or one step, asks about that.
+    """One unchanged run, with the token of its questions, and a layer and head (or all those that may be asked about);
+    for a translation, a step. If the page shows one head or one step, questions are about that.
     """
 
     pipeline: Pipeline
     trace: Trace
     token: int
-    names: Sequence[str] = ()  # of the outputs: words of the vocabulary, or classes
+    names: Sequence[str] = ()  # of the outputs: words or classes
     layer: int | None = None
     head: int | None = None
     step: int | None = None
@@ -102,12 +103,12 @@ class Case:
 
     @property
     def layers(self) -> Sequence[int]:
-        """Those that may be asked about."""
+        """Layers that may be asked about."""
         return range(self.trace.graph.layers()) if self.layer is None else [self.layer]
 
     @property
     def heads(self) -> list[tuple[int, int]]:
-        """Layers and heads that may be asked about."""
+        """(layer, head) that may be asked about."""
         heads = range(self.trace.config.heads) if self.head is None else [self.head]
         return [(layer, head) for layer in self.layers for head in heads]
 
@@ -124,12 +125,12 @@ class Case:
 
     @property
     def adds_up(self) -> bool:
-        """Whether a score is more than q · k: a sum of several products."""
+        """Whether a score is a sum of several products, not only q · k."""
         return bool(self.trace.config.distance_terms)
 
     @property
     def answers(self) -> bool:
-        """Whether the network answers something that can be told: the hidden word, or the class of the whole input."""
+        """Whether the network gives an answer to ask about: the masked word, or the class of the input."""
         if "logits" not in self.trace:
             return False
         return "word" not in self.trace.axes("logits") or self.tokens[self.token] == "[MASK]"
@@ -140,20 +141,20 @@ class Case:
 
     @property
     def visible(self) -> list[int]:
-        """The other words, or patches, that are there to be read."""
+        """The other visible words or patches."""
         return [i for i, name in enumerate(self.tokens) if i != self.token and name not in SPECIAL_TOKENS]
 
     def affords(self, runs: int) -> bool:
-        """Whether so many runs of this input are soon done."""
+        """Whether so many runs of this input are quick enough."""
         return runs * total(multiply_adds(self.trace.config, len(self.tokens))).number <= MOST_PRODUCTS
 
     def changed(self, edits: list[list[Edit]]) -> np.ndarray:
-        """The probabilities with each of these sets of changes: (row, word) or (row, class)."""
+        """Probabilities with each of these sets of edits: (row, word) or (row, class)."""
         logits = sweep(self.pipeline, self.trace, edits, token=self.token)["logits"]
         return softmax(logits.astype(np.float64))
 
     def without(self, part: str) -> np.ndarray:
-        """All tokens after each layer, as they are and without a part of `without`: (2, layer, token, d_model)."""
+        """States after each layer, with and without a part of `without`: (2, layer, token, d_model)."""
         graph = self.trace.graph
         keys = [graph.stream(layer)[-1] for layer in range(graph.layers())]
         run = sweep(self.pipeline, self.trace, [[], [*without(graph, part)]], keys, token=self.token)
@@ -161,14 +162,15 @@ class Case:
 
     @cached_property
     def without_each(self) -> np.ndarray:
-        """The probabilities as they are, and with each head of the encoder switched off alone: (1 + heads, output)."""
+        """Probabilities unchanged, and with each head of the encoder off: (1 + heads, output)."""
         off = [[head_off(*where)] for where in self.every_head]
         return self.changed([[], *off])
 
     @cached_property
     def pair(self) -> Pair | None:
-        """Of the heads in which the token plainly takes most from another word, the one without which the first answer
-        loses most; where there is no answer, or none is plain, the plainest. Of a given head, its favourite.
+        """The pair to ask about: of heads in which the token clearly attends most to another word, the one whose
+        removal lowers the first answer most. Without an answer, or a clear head, the clearest. For a given head, its
+        strongest key.
         """
         found: list[tuple[float, Pair]] = []
         for layer, head in self.heads:
@@ -187,15 +189,15 @@ class Case:
         return found[0][1] if found else None
 
     def of_pair(self, pair: Pair) -> dict[str, object]:
-        """What texts call a pair; and what is added to a product with their matrices."""
+        """Values for texts about a pair, and what else is added to the product with its matrices."""
         names, bias = placed(self.tokens), "+ b" * ("attention" not in self.trace.config.unbiased)
         where = {"layer": pair.layer + 1, "head": pair.head + 1, "bias": bias}
         return where | {"query": names[pair.query], "key": names[pair.key]}
 
 
 def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
-    """Which answer comes first with these changes, that of before or another. margin: how much of the probability
-    moves; nothing where before none leads clearly, or after it none leads.
+    """Which answer is first with these edits: the previous or another. margin: change of probability; 0 if there
+    is no clear first answer before, or none after.
     """
     if not case.answers or not case.visible or not case.affords(1):
         return None
@@ -212,9 +214,9 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
 
 
 def share_left(case: Case, edits: list[Edit], *, either: bool = False) -> Truth | None:
-    """The probability of the first answer with these changes. either: whether it may also grow. margin: how much of it
-    they take, or by how much it moves; nothing where none leads clearly. A guess may be off by a tenth, but by so
-    little that the probability as it was is plainly another.
+    """The probability of the first answer with these edits. either: whether it may also grow. margin: how much they
+    take, or how much it moves; 0 if no answer leads clearly. The tolerance is a tenth, but less if the unchanged
+    probability would otherwise count as right.
     """
     if (truth := first_answer(case, edits)) is None:
         return None
@@ -225,7 +227,7 @@ def share_left(case: Case, edits: list[Edit], *, either: bool = False) -> Truth 
 
 
 def short(value: float) -> str:
-    """A number as short as it stays true: 12,000, 18.8, 5.66, 0.41, −0.06."""
+    """A number with as few digits as are accurate: 12,000, 18.8, 5.66, 0.41, −0.06."""
     if isinstance(value, int) or abs(value) >= 100:
         return written(f"{value:,.0f}")
     if 0 <= value < 1:
@@ -234,18 +236,18 @@ def short(value: float) -> str:
 
 
 def lead_of(values: np.ndarray) -> float:
-    """By how much the largest of several leads the second."""
+    """Lead of the largest of several values."""
     second, first = np.partition(values, -2)[-2:]
     return float(first - second)
 
 
 def leads(shares: np.ndarray) -> bool:
-    """Whether one answer comes first, as pages write the probabilities."""
+    """Whether one answer is first, as displayed."""
     return first(shares, decimal).ahead
 
 
 def unscaled(trace: Trace, layer: int, head: int, query: int, by: float = 1.0) -> np.ndarray:
-    """A row of weights as it would be without ÷ √d_k, divided `by` another number; what the mask hides stays hidden."""
+    """A row of weights without ÷ √d_k, divided by `by` instead; masked keys stay masked."""
     name = f"layers.{layer}.attention."
     scores, masked = trace[name + "scores"][head, query].astype(np.float64) / by, trace[name + "masked"]
     if name + "relative" in trace:
@@ -255,8 +257,8 @@ def unscaled(trace: Trace, layer: int, head: int, query: int, by: float = 1.0) -
 
 
 def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
-    """Whether a guess is as good as can be asked: chips by the token that gets most. Where nobody set down what is
-    right, each is.
+    """Whether a guess counts as right; for chips, if the right token gets most. Without a right answer, every guess
+    does.
     """
     if truth.answer is None:
         return True

@@ -12,19 +12,20 @@ from pages.school.questions.positions import UNSPACED
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
-FEWEST = 3  # of which it is a question
-SHORT = 2  # letters of a word that mostly only joins others: "to", "it", "of"
-HARD = 0.5  # the weight from which on a head looks hard at a token
+FEWEST = 3  # least number of options
+SHORT = 2  # letters of a word that probably only connects others: "to", "it", "of"
+HARD = 0.5  # weight from which a head attends strongly to a token
 
 
 @question(
     "source", "tap", least=0.6, minutes=3, hints=2, page="translation", run="translation", picture=cross_attention
 )
 def read_to_write(case: Case) -> Truth | None:
-    """Of a translation: which word of the source a step reads most. Taken is the step and head of the cross-attention
-    that writes the longest word, and of equally long ones reads most, from the token that all heads together read most,
-    plainly, and in no other step as much: "to" reads 玩 only on the way to "play". margin: how much it takes. Beside 公
-    no 园 can be chosen, which may be the rest of its word.
+    """For a translation: the source word that a step attends to most.
+
+    The step and head of cross-attention are chosen for the longest word written, then the largest weight; its source
+    token must be the one that all heads together clearly attend to most, and in no other step as much: "to" reads 玩
+    only before writing "play". margin: the weight. Next to 公, 园 is no option, since it may belong to the same word.
     """
     trace = case.trace
     if not isinstance(trace, TranslationTrace) or len(trace.tokens) > MOST_OPTIONS:
@@ -64,17 +65,17 @@ def read_to_write(case: Case) -> Truth | None:
 
 
 def names_something(piece: str) -> bool:
-    """Whether a piece is a word, and not so short a one that it mostly joins others."""
+    """Whether a piece is a word long enough not only to connect others."""
     return piece[:1].isalnum() and (len(piece) > SHORT or bool(UNSPACED.search(piece)))
 
 
 def offered(tokens: Sequence[str], sources: list[int], key: int) -> list[int]:
-    """The tokens that can be chosen: beside a sign of a script without spaces none that may belong to its word."""
+    """Tokens to choose from; in scripts without spaces, without neighbours that may belong to the same word."""
     return [i for i in sources if abs(i - key) != 1 or not UNSPACED.search(tokens[key] + tokens[i])]
 
 
 def plain(weights: np.ndarray, key: int, options: list[int]) -> bool:
-    """Whether there are others, and none has nearly as much."""
+    """Whether there are other options, and none has nearly as much weight."""
     return len(options) >= FEWEST and all(weights[i] < RIVAL * weights[key] for i in options if i != key)
 
 
@@ -90,7 +91,7 @@ def plain(weights: np.ndarray, key: int, options: list[int]) -> bool:
     bars=True,
 )
 def encoder_runs(case: Case) -> Truth | None:
-    """How often the encoder runs while a translation is written: once. margin: how many steps are more than that."""
+    """How often the encoder runs during a translation: once. margin: number of further steps."""
     trace = case.trace
     if not isinstance(trace, TranslationTrace):
         return None

@@ -19,9 +19,7 @@ from pages.school.questions.question import question
     bars=True,
 )
 def ink_looked_at(case: Case) -> Truth | None:
-    """How much of its attention [CLS] gives to patches with ink, on average over all heads. margin: how much more that
-    is than their part of all tokens.
-    """
+    """Attention of [CLS] to patches with ink, mean over all heads. margin: how much more than for uniform attention."""
     patches = case.trace.patches
     if patches is None or case.trace.config.tokens_in_front != 1:
         return None
@@ -44,9 +42,10 @@ def ink_looked_at(case: Case) -> Truth | None:
     bars=True,
 )
 def read_at(case: Case) -> Truth | None:
-    """At which token the class of a picture is read: how much of the probability moves when what the last layer made of
-    it is set to zero. margin: by how much [CLS] leads the patch with most ink, and all patches together; no more than
-    all patches move that are set to zero before the first layer.
+    """At which token the class is read: how much the probability moves if the last layer's output at it is set to zero.
+
+    margin: the lead of [CLS] over the patch with most ink and over all patches together; at most the change if all
+    patches are set to zero before the first layer.
     """
     patches, config = case.trace.patches, case.trace.config
     if patches is None or len(patches) < 2 or config.tokens_in_front != 1 or not case.answers or not case.affords(5):

@@ -22,8 +22,8 @@ MOST_TOGETHER = 12  # heads that are switched off together
     bars=True,
 )
 def blurred(case: Case) -> Truth | None:
-    """The largest weight in the mean of a layer's heads, in the token's row. Taken is the layer in which the heads
-    differ most. margin: how much larger the largest weight of a head is on average.
+    """The largest weight of the token in the mean of a layer's heads, for the layer in which heads differ most. margin:
+    how much larger the mean of the heads' largest weights is.
     """
     heads, i = case.trace.config.heads, case.token
     if heads < 2 or len(case.tokens) < 3:
@@ -51,8 +51,8 @@ def blurred(case: Case) -> Truth | None:
     bars=True,
 )
 def heads_side_by_side(case: Case) -> Truth | None:
-    """How many numbers of a row a head could change without W_O, where heads only stand side by side. margin: how many
-    more each changes with it.
+    """How many numbers of a row a head could change without W_O, when heads are only concatenated. margin: how many
+    more with it.
     """
     config = case.trace.config
     d_k, heads, d_model = config.d_k, config.heads, config.d_model
@@ -67,8 +67,8 @@ def heads_side_by_side(case: Case) -> Truth | None:
 
 @question("heads", "number", least=0.01, minutes=6, page="what_if", at={"tab": "heads"}, picture=every_head)
 def heads_off(case: Case) -> Truth | None:
-    """How many heads, each switched off alone, change the first answer. margin: the narrowest lead of a first answer
-    in all those runs; nothing where more than half of the heads do.
+    """How many heads, each switched off alone, change the first answer. margin: the smallest lead of a first answer in
+    these runs; 0 if more than half of the heads do.
     """
     heads = case.every_head
     if not case.answers or len(heads) < 2 or not case.affords(len(heads) + MOST_TOGETHER + 1):

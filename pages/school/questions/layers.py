@@ -13,8 +13,8 @@ from pages.school.questions.case import NEAR, Case, Truth, leads, share_left
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
 
-UNEVEN = 1.5  # times an even step: what is much for one layer
-ALIKE = 0.9  # a mean cosine from which on tokens are nearly the same
+UNEVEN = 1.5  # times a uniform step: a large change for one layer
+ALIKE = 0.9  # mean cosine from which tokens count as nearly the same
 TIMES = "× 1", "× 10", "× 100", "thousandfold"  # as large; the last or more
 
 
@@ -30,8 +30,8 @@ TIMES = "× 1", "× 10", "× 100", "thousandfold"  # as large; the last or more
     bars=True,
 )
 def without_residual(case: Case) -> Truth | None:
-    """How alike all tokens are after the last layer, as a mean cosine, where no sub-layer adds what it read. margin:
-    how much more than with the residual connections; nothing where they are not nearly the same.
+    """Mean cosine of all tokens after the last layer without residual connections. margin: increase; 0 if tokens are
+    not nearly the same.
     """
     if len(case.tokens) < 3 or not case.affords(2):
         return None
@@ -56,9 +56,8 @@ def without_residual(case: Case) -> Truth | None:
     picture=deviations,
 )
 def without_norm(case: Case) -> Truth | None:
-    """How many times as large the token's numbers are after the last layer where LayerNorm is left out of all. margin:
-    how many powers of ten lie between that and the next option; nothing where they hardly grow. Of RMSNorm nothing is
-    asked.
+    """How many times larger the token's numbers are after the last layer without any LayerNorm. margin: powers of ten
+    to the next option; 0 if they hardly grow. None for RMSNorm.
     """
     config = case.trace.config
     if config.norm == "rms" or not case.trace.graph.norms or not case.affords(2):
@@ -85,7 +84,7 @@ def without_norm(case: Case) -> Truth | None:
     bars=True,
 )
 def without_ffn(case: Case) -> Truth | None:
-    """The probability of the first answer without the feed-forward networks. margin: how much of it they bring."""
+    """The probability of the first answer without feed-forward networks. margin: how much of it they contribute."""
     if (truth := share_left(case, [*without(case.trace.graph, "ffn")])) is None:
         return None
     config = case.trace.config
@@ -97,8 +96,8 @@ def without_ffn(case: Case) -> Truth | None:
 
 @question("layer", "tap", least=0.01, minutes=4, page="layers", at={"tab": "lens"}, picture=lens)
 def first_known(case: Case) -> Truth | None:
-    """After how many layers the final answer is the first, to stay. margin: by how much it leads there, and is behind
-    before; nothing where it grows evenly.
+    """After how many layers the final answer is first, and stays so. margin: its lead there and deficit before; 0 if
+    it grows evenly.
     """
     if not case.answers:
         return None
@@ -137,7 +136,7 @@ def first_known(case: Case) -> Truth | None:
     bars=True,
 )
 def twice_as_long(case: Case) -> Truth | None:
-    """How many times as many pairs of tokens there are in an input twice as long. It is always clear."""
+    """How many times as many pairs of tokens an input twice as long has. Always clear."""
     config, n = case.trace.config, len(case.tokens)
     if config.local or config.distance_terms:  # not all are compared, or more than once
         return None

@@ -1,7 +1,6 @@
-"""What is drawn beside a question: a page's own picture of this very run, covered as far as it would answer.
+"""Pictures beside a question: the page's own picture of this run, with the answer covered.
 
-Before the answer is shown, what is covered is not in the figure at all, neither as a number nor in a hover. No
-Streamlit here.
+Before the answer is shown, covered numbers are not in the figure at all, not even in a hover. No Streamlit here.
 """
 
 import re
@@ -42,7 +41,7 @@ from pages.drawing.text import catalogue, language, plain
 from pages.drawing.text.numbers import two, written
 from pages.school.questions.case import OWN, Case, Guess, Truth, short, unscaled
 
-ROOM = 540  # pixels for all pictures of a question, so that they end on the first screen
+ROOM = 540  # pixels for all pictures of a question, so that they fit on the first screen
 A_BAR = 30  # pixels of a bar
 A_TITLE = 56  # of a title above a second picture, with the gap before it
 A_ROW = 34  # of a map, at most
@@ -60,8 +59,8 @@ CAUSAL = Edit("layers.{l}.attention.masked", "causal")
 
 @dataclass(frozen=True)
 class Look:
-    """A question as it stands now. row: by which texts call it. guess: of the reader, or the chips that he has given so
-    far. shown: whether the answer is.
+    """A question in its current state. row: name of its texts. guess: the reader's, or the chips given so far. shown:
+    whether the answer is shown.
     """
 
     row: str
@@ -73,7 +72,7 @@ class Look:
 
     @property
     def layer(self) -> int:
-        """The layer that it is about; where it names none, that of the case, or of its pair."""
+        """The layer asked about; by default that of the case, or of its pair."""
         return self._of("layer")
 
     def _of(self, name: str) -> int:
@@ -84,7 +83,7 @@ class Look:
 
     @property
     def asks_which_head(self) -> bool:
-        """Whether the answer to a teacher's own question names a layer or a head, or has the number of its place."""
+        """Whether the answer to a teacher's own question names a layer or head, or is its number."""
         named = PLACE.findall(f"{self.truth.answer}".lower())
         return self.row == OWN and any(not one.isdecimal() or int(one) - 1 in self.where for one in named)
 
@@ -97,19 +96,19 @@ class Look:
         return self.layer, self._of("head")
 
     def of_head(self, name: str, *edits: Edit) -> np.ndarray:
-        """A quantity of attention in this layer and head, in a run with these changes, if there are."""
+        """An attention quantity in this layer and head, in a run with these edits, if any."""
         key, trace = f"layers.{self.layer}.attention.{name}", self.case.trace
         values = sweep(self.case.pipeline, trace, [[*edits]], [key])[key][0] if edits else trace[key]
         return np.broadcast_to(values, (self.case.trace.config.heads, *values.shape[-2:]))[self.where[1]]
 
 
-#: A page's picture, of a question as it stands.
+#: Draws a page's picture for a question in its current state.
 Draws = Callable[[Look], Picture]
 
 
 def pictures(draws: Draws | None, bars: bool, look: Look) -> list[Picture]:
-    """The page's picture; below it, once the answer is shown, the figures of the truth as bars, if there are. The
-    page's is as high before as after.
+    """The page's picture, and below it, once the answer is shown, a bar chart if there is one. The page's picture keeps
+    its height.
     """
     below = answer_bars(look) if bars else None
     room = ROOM if font_size() <= SMALL else scaled(ROOM / 2)
@@ -119,7 +118,7 @@ def pictures(draws: Draws | None, bars: bool, look: Look) -> list[Picture]:
 
 
 def _as_high(picture: Picture, most: int) -> Picture:
-    """As high as its rows need, at most so many pixels; its figure is drawn."""
+    """Draw a picture as high as its rows need, at most `most` pixels."""
     figure = picture.drawn()
     rows = len(picture.parts[0].drawn.array) if picture.parts else most
     figure.layout["height"] = min(most, scaled(70 + A_ROW * rows) + 60)
@@ -137,7 +136,7 @@ def title_of(name: str, **values: object) -> str:
 
 
 def answer_bars(look: Look) -> Picture:
-    """The figures of the truth as bars, the reader's guess dashed."""
+    """The truth's bars, with the reader's guess dashed."""
     truth = look.truth
     keys, values = [name for name, _ in truth.bars], np.array([value for _, value in truth.bars], np.float64)
     ours, known = [f"lesson.{look.row}.bar_{name}" for name in keys], catalogue(language())
@@ -161,7 +160,7 @@ def answer_bars(look: Look) -> Picture:
 
 
 def answer_words(look: Look) -> Picture:
-    """The likeliest answers; before the answer is shown, without the name of the first, or, of few, of any."""
+    """The likeliest answers; before the answer is shown, without the name of the first, or if there are few, of any."""
     case = look.case
     shares = case.shares(case.trace["logits"])
     order = [int(i) for i in np.argsort(-shares)[:MOST_WORDS]]
@@ -180,7 +179,7 @@ def answer_words(look: Look) -> Picture:
 
 
 def weights_undivided(look: Look) -> Picture:
-    """The row of weights with the division by √d_k, and, once it is shown, without, and divided by d_k itself."""
+    """The row of weights with ÷ √d_k; once shown, also without it, and with ÷ d_k."""
     row = look.of_head("weights")[look.token].astype(np.float64)
     others = [unscaled(look.case.trace, *look.where, look.token, by) for by in (1.0, look.case.trace.config.d_k)]
     bare, flat = others if look.shown else np.full((2, len(row)), np.nan)
@@ -197,7 +196,7 @@ def weights_undivided(look: Look) -> Picture:
 
 
 def deviations(look: Look) -> Picture:
-    """How far the token's numbers lie apart after each layer, in powers of ten; once it is shown, without LayerNorm."""
+    """Spread of the token's numbers after each layer, in powers of ten; once shown, also without LayerNorm."""
     spread = look.case.without("norm")[:, :, look.token].std(axis=-1)
     now, bare = spread if look.shown else (spread[0], np.full_like(spread[0], np.nan))
     series = {plain("lesson.norm.bar_with"): now, plain("lesson.norm.bar_without"): bare}
@@ -214,7 +213,7 @@ def deviations(look: Look) -> Picture:
 
 
 def _map(title: str, values: np.ndarray, rows: Axis, columns: Axis, scale: str = "share") -> Picture:
-    """Numbers that no page has in one map, drawn as pages draw theirs."""
+    """A map of numbers that no page has, drawn in the pages' style."""
     corner = (plain("axis.corner") if rows.title else "") if columns.labels else None
 
     def draw(drawn: Numbers) -> Figure:
@@ -225,21 +224,20 @@ def _map(title: str, values: np.ndarray, rows: Axis, columns: Axis, scale: str =
 
 
 def _recorded(look: Look, key: str, name: str, of: tuple[int, int] | None = None, **more: Any) -> Picture:
-    """A page's map of a recorded quantity, in which no cell is chosen. name: of its title; more: of `quantity_map`."""
+    """A page's map of a recorded quantity without a chosen cell. name: of its title; more: for `quantity_map`."""
     picture = quantity_map(look.case.trace, Place(*of or ()), key, "", outlined=False, title=title_of(name), **more)
     return picture.with_(of_head=of, written=None, picks=None)
 
 
 def _row(*corners: int, width: float = 3) -> dict:
-    """A frame round cells of a row. Its middle is on no column, whose name would else be marked as the chosen one."""
+    """A frame around cells of a row. Its centre is on no column, whose label would be highlighted as chosen."""
     top, left, bottom, right = map(float, corners)
     return frame(top, left, bottom, right + 0.01, width=width)
 
 
 def row_of(name: str, *, covers: str = "row") -> Draws:
-    """A map of the head that the question is about, "weights" or "scores", in which a row is covered: that of
-    the token, or of the "key"; or nothing, where `covers` is "". Cells of the row can be clicked where the question is
-    answered by a token.
+    """A map of the question's head, "weights" or "scores", with a row covered: the token's, or the "key"'s; "" covers
+    none. Cells of the row can be clicked if the answer is a token.
     """
 
     def draw(look: Look) -> Picture:
@@ -260,8 +258,8 @@ def row_of(name: str, *, covers: str = "row") -> Draws:
 
 
 def _answer_frames(look: Look, row: int) -> list[dict]:
-    """A frame round the row, and round the cells of the answer and of the guess; in a teacher's own question, round the
-    row alone.
+    """A frame around the row, and around the cells of answer and guess; for a teacher's own question around the row
+    only.
     """
     n, truth = len(look.case.tokens), look.truth
     frames = [_row(row, 0, row, n - 1, width=1.5)]
@@ -274,15 +272,13 @@ def _answer_frames(look: Look, row: int) -> list[dict]:
 
 
 def _answered(look: Look, row: int, names: Sequence[str]) -> list[dict]:
-    """A frame round the cell of the answer and, dashed, round that of another guess. names: of the cells of the row."""
+    """A frame around the answer's cell and a dashed one around another guess. names: of the row's cells."""
     places = [names.index(one) for one in (look.truth.answer, look.guess) if one in names]
     return [*(guessed(row, place, row, place) for place in places[1:] if place != places[0]), outline(row, places[0])]
 
 
 def row_behind(look: Look) -> Picture:
-    """The weights of the head, with a frame round what stands behind the token; once it is shown, those that the mask
-    leaves.
-    """
+    """The weights of the head, with a frame around later tokens; once shown, the weights with the causal mask."""
     i, n = look.token, len(look.case.tokens)
     key = f"layers.{look.layer}.attention.weights"
     picture = _recorded(look, key, "masked" if look.shown else "weights", look.where, large=True)
@@ -293,7 +289,7 @@ def row_behind(look: Look) -> Picture:
 
 
 def heads_and_mean(look: Look) -> Picture:
-    """The row of the token in each head of the layer; once it is shown, the mean of them."""
+    """The token's row in each head of the layer; once shown, their mean."""
     weights = look.case.trace[f"layers.{look.layer}.attention.weights"][:, look.token].astype(np.float64)
     names = [plain("change.head", number=head + 1) for head in range(len(weights))]
     values = np.vstack([weights, weights.mean(axis=0)])
@@ -304,8 +300,8 @@ def heads_and_mean(look: Look) -> Picture:
 
 
 def values_mixed(look: Look) -> Picture:
-    """Some components of the values, each row with the weight that the token gives it, and their weighted sum; the one
-    that is asked about is framed, in the sum covered.
+    """Some components of the values, each row with its weight, and the weighted sum; the component asked about is
+    framed, and covered in the sum.
     """
     weights, values, mixed = look.of_head("weights")[look.token], look.of_head("V"), look.of_head("heads")[look.token]
     column = int(look.truth.said["column"]) - 1  # type: ignore[call-overload]
@@ -321,7 +317,7 @@ def values_mixed(look: Look) -> Picture:
 
 
 def looked_at(look: Look) -> Picture:
-    """The drawing, cut into patches; once it is shown, below what [CLS] gives each, on average over the heads."""
+    """The drawing in patches; once shown, also the attention of [CLS] to each, mean over heads."""
     trace, tokens = look.case.trace, look.case.tokens
     if not look.shown or trace.picture is None:
         return drawn_digit(look)
@@ -331,8 +327,8 @@ def looked_at(look: Look) -> Picture:
 
 
 def every_head(look: Look) -> Picture:
-    """All heads of all layers as tiles, that of a teacher's own question outlined unless that is the answer; once it is
-    shown how many matter, what is left of the answer without each.
+    """All heads of all layers as tiles; that of a teacher's own question is outlined unless it is the answer. For a
+    question how many heads matter, once shown: the answer's remaining probability without each.
     """
     case = look.case
     layers, heads = case.trace.graph.layers(), case.trace.config.heads
@@ -353,7 +349,7 @@ def every_head(look: Look) -> Picture:
 
 
 def concatenated(look: Look) -> Picture:
-    """What the heads of the pair's layer found, side by side, each in its own places; then as W_O makes it."""
+    """Outputs of the heads of the pair's layer, concatenated; then after W_O."""
     trace, config, token = look.case.trace, look.case.trace.config, look.token
     prefix = f"layers.{look.layer}.attention."
     names = [plain("change.head", number=head + 1) for head in range(config.heads)]
@@ -369,9 +365,7 @@ def concatenated(look: Look) -> Picture:
 
 
 def embedded(look: Look) -> Picture:
-    """X⁰, with a frame round the rows that the question names; where it is about positions, X⁰ without them, and once
-    it is shown, the positions themselves.
-    """
+    """X⁰, with a frame around the rows in question; for positions, X⁰ without them, and once shown the positions."""
     trace, name = look.case.trace, "embedded"
     key = trace.graph.embedded
     if look.row in ("places", "bare") and trace.config.places_added:
@@ -387,15 +381,15 @@ def embedded(look: Look) -> Picture:
 
 
 def activations(look: Look) -> Picture:
-    """What the neurons of the feed-forward network answer to each token."""
+    """Activations of the feed-forward network's neurons for each token."""
     layer = look.truth.place.get("layer", look.case.layers[len(look.case.layers) // 2])
     key = f"layers.{layer}.ffn.activation"
-    limit = float(np.percentile(np.abs(look.case.trace[key]), STRONGEST))  # few neurons are far beyond all others
+    limit = float(np.percentile(np.abs(look.case.trace[key]), STRONGEST))  # few neurons are far stronger than others
     return _recorded(look, key, "activations", (layer, -1), strongest=limit)
 
 
 def cosines(look: Look) -> Picture:
-    """How alike each two tokens are after the last layer: with the residual connections, and without."""
+    """Cosine of every two tokens after the last layer: with residual connections, and without."""
     alike = np.stack([cosine_similarity(states) for states in look.case.without("residual")[:, -1]])
     if not look.shown:
         alike[1] = np.nan
@@ -408,9 +402,11 @@ def cosines(look: Look) -> Picture:
 
 
 def lens(look: Look) -> Picture:
-    """The network's first guesses after each layer. Where it is asked from when on one is the first, the first is
-    covered and beside it stand only those that never are, by which it would be known; in a teacher's own question all
-    are covered."""
+    """The network's first guesses after each layer.
+
+    For a question after which layer one of them is first, the first guess is covered, and the others listed are only
+    words that are never first, since those would give it away. For a teacher's own question all are covered.
+    """
     case = look.case
     shares = case.pipeline.read_layers(case.trace, case.token).astype(np.float64)
     order = np.argsort(-shares, axis=1)
@@ -446,7 +442,7 @@ def lens(look: Look) -> Picture:
 
 
 def drawn_digit(look: Look) -> Picture:
-    """The drawing as the network is given it."""
+    """The drawing as the network gets it."""
     picture = look.case.trace.picture
     assert picture is not None
     grey = picture if picture.ndim == 2 else picture.mean(axis=0 if picture.shape[0] in (1, 3) else -1)
@@ -459,7 +455,7 @@ def drawn_digit(look: Look) -> Picture:
 
 
 def word_read(trace: TranslationTrace, step: int) -> str:
-    """The word of the source that all heads of all layers together read most in a step; "" where that is not plain."""
+    """The source word that all heads of all layers together attend to most in a step; "" if unclear."""
     words = [place for place, name in enumerate(trace.tokens) if name[:1].isalnum()]
     if not words or not trace.written[step][:1].isalnum():
         return ""
@@ -469,10 +465,9 @@ def word_read(trace: TranslationTrace, step: int) -> str:
 
 
 def cross_attention(look: Look) -> Picture:
-    """From which token of the source each step of the decoder takes how much; the step that is asked about is covered.
+    """Cross-attention of each decoder step to the source tokens; the step asked about is covered.
 
-    Beside each other piece stands the word of the source that is read most for it: an alignment, by which a reader of
-    one language can follow.
+    Beside each other piece is the source word it attends to most: an alignment for readers of one language.
     """
     trace = look.case.trace
     assert isinstance(trace, TranslationTrace)
@@ -503,7 +498,7 @@ OF_PAGE: dict[str, Draws] = {
 
 
 def run_says(place: str, case: Case) -> dict[str, float]:
-    """What can be named in the picture of a page, with its number in this run: keys of a row, words of the answer."""
+    """Names in the picture of a page with their number in this run: keys of a row, words of the answer."""
     page = place.partition("?")[0]
     if page in ("layers", "answer") and case.answers:
         return dict(zip(case.names, case.shares(case.trace["logits"]).tolist(), strict=True))
@@ -515,8 +510,8 @@ def run_says(place: str, case: Case) -> dict[str, float]:
 
 
 def of_place(place: str, look: Look) -> list[Picture]:
-    """The picture of the page that a teacher shows with a question of her own, if it has one here: what is asked of it
-    is covered until the answer is shown.
+    """The picture of the page for a teacher's own question, if it has one; what is asked is covered until the answer is
+    shown.
     """
     page = place.partition("?")[0]
     if page not in OF_PAGE or (page in ("layers", "answer") and not look.case.answers):

@@ -14,18 +14,18 @@ from pages.school.questions.pictures import embedded
 from pages.school.questions.question import question
 from pages.tokens.pictures import directions, table_of
 
-CANDIDATES = 6  # tokens of which two change places
-DRAWN = 0.05  # the least share of a bar whose length is compared
-#: In scripts without spaces these alone are known to be words: pronouns; animals, beside what makes no longer word of
-#: them.
+CANDIDATES = 6  # tokens considered for swapping
+DRAWN = 0.05  # smallest share of a bar whose length is compared
+#: In scripts without spaces, only these are known to be whole words: pronouns, and animals whose neighbours form no
+#: longer word with them.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 PRONOUN = re.compile("(?<![其吉自])[我你您他她它](?!们)"), re.compile("(?<![其吉自])[我你您他她它](?=们)")
 ANIMAL = re.compile(
     "(?<![^ 只匹条头的小大黑白这那和跟与比被把追吃看爱怕咬养有是像，。！？,.!?])[猫狗牛羊马鸡鸭猪鱼鸟兔]"
     "(?![^ 和跟与比被把追吃看爱怕咬养有是像很也都不没会在了的跑叫飞睡喜，。！？,.!?])"
 )
-FEW = 1 / 4  # of all directions: so few are filled by positions that there is room for the tokens
-ROUNDING = 1e-3  # what single precision may leave where nothing should change
+FEW = 1 / 4  # of all directions: positions occupy at most so many, leaving room for tokens
+ROUNDING = 1e-3  # rounding error of float32 where nothing should change
 
 
 @question(
@@ -40,9 +40,10 @@ ROUNDING = 1e-3  # what single precision may leave where nothing should change
     bars=True,
 )
 def swapped(case: Case) -> Truth | None:
-    """Without positions, two words change places: the answer stays the same. Taken are those whose swap moves the
-    first answer most with positions. margin: by how much; nothing where anything moves without positions, too, or
-    where the first answer there is too faint for a bar, or where no two words are known to be whole.
+    """Without positions, swapping two words does not change the answer.
+
+    Chosen is the swap that changes the first answer most with positions. margin: that change; 0 if anything changes
+    without positions, too, or the first answer there is too small for a bar. None if no two words are known to be whole.
     """
     tokens, trace = case.tokens, case.trace
     alike = (combinations(sorted(places[:CANDIDATES]), 2) for places in exchangeable(case))
@@ -83,14 +84,14 @@ def swapped(case: Case) -> Truth | None:
     bars=True,
 )
 def without_places(case: Case) -> Truth | None:
-    """The probability of the first answer without positions. margin: how much of it that takes."""
+    """The probability of the first answer without positions. margin: how much they contribute."""
     truth = share_left(case, [*without_positions(case.trace.graph)])
     about, told = how_added(case)
     return truth and replace(truth, said=truth.said | about, told=(*truth.told, *told))
 
 
 def how_added(case: Case) -> tuple[dict[str, object], tuple[str, ...]]:
-    """How positions come into X⁰: figures, and the texts that say it."""
+    """How positions enter X⁰: values, and names of the texts that explain it."""
     config = case.trace.config
     if not config.places_added:
         return {}, ()
@@ -102,8 +103,8 @@ def how_added(case: Case) -> tuple[dict[str, object], tuple[str, ...]]:
 
 
 def exchangeable(case: Case) -> list[list[int]]:
-    """The tokens among which any two can change places, by their kind, the nearest first: patches with ink;
-    of a sentence whole words: pronouns, those before 们, animals, and words between spaces.
+    """Groups of tokens of which any two can be swapped, nearest first: patches with ink; in a sentence whole words:
+    pronouns, those before 们, animals, and words between spaces.
     """
     if (patches := case.trace.patches) is not None:
         ink = np.zeros(len(case.tokens))

@@ -1,9 +1,8 @@
-"""A question: how it is answered, where its answer is seen, and what computes its true answer, in one place.
+"""A question: how it is answered, where its answer is seen, and how its true answer is computed.
 
-The words of a question are the texts "lesson.{row}.ask"; "why", the sentence after the guess (of several, those that
-its `Truth` tells); "otherwise", what it would mean if the common mistake were true; "hint_1", …, for a class; "short",
-its name; "needs", what an input must have for it to be asked; and "axis", what its bars count, where that must be said.
-Nothing here knows Streamlit.
+Its words are the texts "lesson.{row}.ask"; "why", the explanation (if there are several, those that its `Truth` names);
+"otherwise", what would follow from the common mistake; "hint_1", …, for a class; "short", its name; "needs", what an
+input must have; "axis", the label of its bars if needed. Independent of Streamlit.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,11 +18,9 @@ Measure = Callable[[Case], Truth | None]
 
 @dataclass(frozen=True)
 class Own:
-    """What a teacher wrote herself. ask: her question; in one of ours, {key} stands for the same as in our text.
-
-    why: what is said after the guess. options: what can be tapped, or span: from which to which number. answer: what
-    she set down as right, if anything; where it is not, the page of the question shows it. near: how far a right number
-    may be from it.
+    """A teacher's own words. ask: her question; in one of ours, {key} stands for the same value as in our text. why:
+    explanation after the guess. options: what can be tapped; or span: least and largest number. answer: what she set as
+    right, if anything; otherwise the page of the question shows it. near: tolerance of a number.
     """
 
     ask: str
@@ -38,13 +35,12 @@ class Own:
 class Question:
     """One question of a lesson.
 
-    measure: computes the true answer; None where only a teacher knows. gesture: how it is answered, in
-    `gestures.GESTURES`. least: the margin of the measure below which it is not asked. minutes: how long it takes in
-    class. hints: how many there are for a class, which needs no page for them. page, at: where the answer can be seen,
-    and values of a Choice to open it with besides the place of the question. equation: the row of the graph that it is
-    about. run: of which network, where that is not the one that reads the input: "translation", "drawing". picture:
-    the page's, drawn beside it. bars: whether the figures of its truth are drawn below that, once it is answered.
-    place: where a teacher asks it, a page and as in a link what is chosen there. own: her words.
+    measure: computes the true answer; None if only a teacher knows it. gesture: how it is answered, in
+    `gestures.GESTURES`. least: margin of the measure below which it is not asked. minutes: time in class. hints: number
+    of hints for a class. page, at: where the answer can be seen, and values of a Choice besides the question's place.
+    equation: row of the graph. run: the network, if not the one that reads the input: "translation", "drawing".
+    picture: the page's, drawn beside it. bars: whether to draw the truth's bars after the answer. place: where a
+    teacher asks it, a page with its choice as in a link. own: her words.
     """
 
     key: str
@@ -64,17 +60,17 @@ class Question:
 
     @property
     def row(self) -> str:
-        """By which our texts call it: a lesson may have one of our questions twice, "fit" and "fit.2"."""
+        """Name of its texts; a lesson may have the same question twice, "fit" and "fit.2"."""
         return self.key.partition(".")[0]
 
 
-#: Every question of ours, by its key.
+#: All our questions, by key.
 QUESTIONS: dict[str, Question] = {}
 
 
 def question(key: str, gesture: str, **about: Any) -> Callable[[Measure], Measure]:
-    """Make a question of the function that computes its true answer. about: the other fields of a Question; one hint,
-    where nothing else is said.
+    """Decorator: make a question of the function that computes its true answer. about: other fields of Question;
+    default one hint.
     """
 
     def kept(measure: Measure) -> Measure:
@@ -85,16 +81,16 @@ def question(key: str, gesture: str, **about: Any) -> Callable[[Measure], Measur
 
 
 def truth_of(question: Question, case: Case) -> Truth | None:
-    """What is true of this run; None where the question has no sense there, or is too much work."""
+    """The true answer; None if the question makes no sense for this run, or is too expensive."""
     assert question.measure is not None
     try:
         return question.measure(case)
-    except EditError:  # this network has no such place to change
+    except EditError:  # this network has no such quantity to edit
         return None
 
 
 def clear_truth(question: Question, case: Case) -> Truth | None:
-    """The true answer where the question is asked: where it is clear. What a teacher set down is."""
+    """The true answer if it is clear enough to ask. An answer set by a teacher always is."""
     if question.measure is None:
         own = question.own
         assert own is not None  # or there is nothing to ask

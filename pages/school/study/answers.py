@@ -1,4 +1,4 @@
-"""What a study hands over: a row for each phone and question, with both answers, and nobody's name."""
+"""Results of a study: a row for each phone and question, with both answers, without names."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,9 +12,9 @@ PASSES = "before", "after"
 
 
 def as_table(asked: Sequence[Asked], votes: Sequence[Linked], opened: Mapping[int, Sequence[str]]) -> pd.DataFrame:
-    """By phone (a number from 1 on) and question: the letter of each answer, 1 where it is right and 0 where not, how
-    sure (1 to 3; 0: not said), seconds until the first answer, each before and after and empty where none was given;
-    and which pages, or stations of the tour, the phone had open between the two.
+    """By phone (a number from 1 on) and question: letter of each answer, 1 if right and 0 if not, confidence (1 to 3;
+    0: not said), seconds until the first answer, each before and after and empty without an answer; and the pages or
+    stations that the phone opened between the two.
     """
     known = {one.number: one for one in asked}
     first: dict[str, int] = {}
