@@ -43,7 +43,7 @@ def swapped(case: Case) -> Truth | None:
     """Without positions, swapping two words does not change the answer.
 
     Chosen is the swap that changes the first answer most with positions. margin: that change; 0 if anything changes
-    without positions, too, or the first answer there is too small for a bar. None if no two words are known to be whole.
+    without positions, too, or the first answer there is too small for a bar. None without two words known to be whole.
     """
     tokens, trace = case.tokens, case.trace
     alike = (combinations(sorted(places[:CANDIDATES]), 2) for places in exchangeable(case))
