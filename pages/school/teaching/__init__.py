@@ -1,1 +1,1 @@
-"""A class from the teacher's side: what is asked, what stands on the projector, her notes, the report, who follows."""
+"""The teacher's side of a class: questions, projector, notes, report, and leading followers."""

@@ -1,4 +1,4 @@
-"""A question of a lesson as a class gets it: what phones show, in both languages, and apart from it what is true."""
+"""A question of a lesson for a class: what phones show, in both languages, and separately its answer."""
 
 import re
 from collections.abc import Callable
@@ -15,20 +15,19 @@ from pages.school.questions.pictures import Look, of_place, run_says
 from pages.school.questions.question import Question
 from pages.school.study.lesson import ROW
 
-MOST_WITH_CHIPS = 12  # names that a phone shows without being scrolled; of more tokens, the last name is for the others
-SURELY = 3  # of them, the strongest
-UNLIKELY = re.compile(r" \(\d+\)$|^\[(CLS|SEP)\]$|^\W$")  # names that stand more than once, and what is no word
+MOST_WITH_CHIPS = 12  # names that fit on a phone without scrolling; with more tokens, the last name stands for the rest
+SURELY = 3  # the strongest ones, always included
+UNLIKELY = re.compile(r" \(\d+\)$|^\[(CLS|SEP)\]$|^\W$")  # repeated names, and tokens that are no words
 OTHERS = "…"
 
 
 def for_phones(
     question: Question, truth: Truth, in_language: Callable[[], tuple[Truth, str]], reads: str, see: str
 ) -> tuple[Shown, Told]:
-    """What phones are shown of a question, and what is true.
+    """The question for phones, and its answer.
 
-    in_language: the same truth in the language that is spoken, where classes have other names, and of which picture it
-    is asked, "" for none. reads: the input as the network reads it, "" for a drawing. see: where it can be tried, an
-    address below the app's.
+    in_language: the same truth in the current language (classes have other names), and the title of its picture, or "".
+    reads: the input as the network reads it, "" for a drawing. see: where it can be tried, an address below the app's.
     """
     ask, pictures, reason, names = {}, {}, {}, {}
     kept = _kept(truth) if question.gesture == "chips" else []
@@ -62,8 +61,10 @@ def for_phones(
 
 
 def _kept(truth: Truth) -> list[int]:
-    """Of many tokens, the places of those that get chips of their own, in their order; [] where all do: the strongest,
-    and then the words that a class may name, which stand once. None of the others together may be the answer.
+    """Indices of the tokens with chips of their own, in order; [] if all have them.
+
+    They are the strongest, then words that a class may name and that occur once. The rest together must get less than
+    the strongest.
     """
     shares, names = truth.answer, truth.options
     if len(shares) <= MOST_WITH_CHIPS:
@@ -78,7 +79,7 @@ def _kept(truth: Truth) -> list[int]:
 
 
 def about(screen: Screen, question: Question, case: Case, truth: Truth) -> str:
-    """Of which picture of a page a teacher's own question is, with layer and head; nothing where it has none."""
+    """Title of the page's picture for a teacher's own question, with layer and head; "" if there is none."""
     if question.measure is not None:
         return ""
     drawn = of_place(question.place, Look(question.row, question.gesture, case, truth))
@@ -88,14 +89,12 @@ def about(screen: Screen, question: Question, case: Case, truth: Truth) -> str:
 
 
 def not_the_runs(question: Question, case: Case) -> str:
-    """That a teacher's right answer is not what has most in the picture of its place; nothing where it is, or where the
-    picture does not name it.
-    """
+    """A warning if a teacher's right answer is not the strongest in the picture of its place; else ""."""
     own = question.own
     if question.measure or own is None or not isinstance(own.answer, str):
         return ""
     named, answer = run_says(question.place, case), wording.local(own.answer)
-    meant = [name for name in named if answer in (name, name.partition(" (")[0])]  # “the”, where it stands twice, too
+    meant = [name for name in named if answer in (name, name.partition(" (")[0])]  # “the” also means each “the (2)”
     first, own_one = (max(names, key=named.__getitem__, default="") for names in (named, meant))
     if not meant or named[own_one] >= named[first]:
         return ""
@@ -104,5 +103,5 @@ def not_the_runs(question: Question, case: Case) -> str:
 
 
 def why(question: Question, truth: Truth) -> str:
-    """What is said after the answer, without marks."""
+    """The explanation after the answer, without markup."""
     return unmarked(wording.why(question, truth))

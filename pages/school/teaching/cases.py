@@ -1,4 +1,4 @@
-"""Which lesson a link holds, and which run a question of it is about."""
+"""The lesson of a link, and the run that a question is about."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
@@ -26,12 +26,12 @@ from pages.school.study.lesson import STUDY
 from pages.school.tour.station import EXAMPLE
 from pages.screen.runs import pipelines
 
-#: Questions about the network's answer, which is read at one token, whichever is chosen at a place.
+#: Questions about the network's answer, read at a fixed token, whichever token a place names.
 OF_THE_ANSWER = {"word", "places", "digit", "bare", "causal", "heads", "thinks", "layer", "gathered"}
 
 
 def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None]:
-    """The lesson of a link; the `usual` one where it holds none, or none that can be read, and then why."""
+    """The lesson of a link; else `usual`, and the error if the link's lesson cannot be read."""
     if choice.lesson is None:
         return usual, None
     ours = {TOUR.name: TOUR, STUDY.name: STUDY} | LESSONS
@@ -44,7 +44,7 @@ def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None
 
 
 def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int, ...] | None:
-    """A sentence as questions read it: with the reader's hidden words; where there are none, with the telling one."""
+    """Ids of a sentence for questions: with the reader's masks, or if there are none, with the telling word masked."""
     if choice.hidden is None and typed.ids and "[MASK]" not in typed.tokens:
         word = _telling_word(pipeline, tuple(typed.ids))
         choice = choice.with_(hidden=() if word is None else (word,))
@@ -52,7 +52,7 @@ def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int,
 
 
 def hidden_in(screen: Screen) -> tuple[int, ...] | None:
-    """The words that are hidden without the sentence saying so, as a Choice has them."""
+    """Masked positions in addition to those written in the sentence, as in a Choice."""
     typed = screen.typed.tokens
     hidden = tuple(i for i, token in enumerate(screen.run.tokens) if token == "[MASK]" and typed[i] != token)
     return hidden or screen.choice.hidden
@@ -60,14 +60,16 @@ def hidden_in(screen: Screen) -> tuple[int, ...] | None:
 
 @kept(1000)
 def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
-    """Found once for all visitors; in what visitors see first, another word than the one whose answer they saw."""
+    """Computed once for all visitors; for the default sentence, another word than the one whose answer they
+    have seen.
+    """
     firsts = [*filter(None, map(first_picture, LANGUAGES))] if pipeline.name == "text" else []
     shown = [first.query for first in firsts if tuple(pipeline.reader.read(first.text).ids) == ids]
     return telling_word(pipeline, pipeline(ids), shown)
 
 
 def usual_case(screen: Screen) -> Case:
-    """What questions are about where they name no place: of an answer, a hidden token, or where the answer is read."""
+    """The case for questions without a place: at a masked token, or where the answer is read."""
     run = screen.run
     answers = "logits" in run
     hidden = [place for place, name in enumerate(run.tokens) if name == "[MASK]"]
@@ -77,7 +79,7 @@ def usual_case(screen: Screen) -> Case:
 
 
 def case_of(screen: Screen, question: Question) -> Case | None:
-    """The run that a question is about, and where; None where there is no such run."""
+    """The case of a question; None if there is no such run."""
     if question.run == "translation":
         if screen.choice.input != "sentence":
             return None
@@ -98,8 +100,8 @@ def case_of(screen: Screen, question: Question) -> Case | None:
 
 
 def _as_written(screen: Screen, values: Mapping[str, Any]) -> Case:
-    """The run that a question in a teacher's own words was written on: of her place's input, with the words hidden that
-    she hid, and no others. values: of her place.
+    """The case of a question in a teacher's own words: her place's input, with exactly the words masked that she
+    masked. values: of her place.
     """
     names = ("input", "sentence", "drawing", "hidden")
     choice = screen.choice.with_(**{name: values[name] for name in names if name in values})
@@ -111,8 +113,8 @@ def _as_written(screen: Screen, values: Mapping[str, Any]) -> Case:
 
 
 def truth_here(screen: Screen, question: Question) -> tuple[Case, Truth] | None:
-    """The run that a question is about, and its true answer, worked out once for all visitors; None where that is not
-    clear. What a teacher set down is at hand.
+    """The case of a question and its true answer, computed once for all visitors; None if it is not clear. An answer
+    set by a teacher needs no computing.
     """
     if (case := case_of(screen, question)) is None:
         return None
@@ -126,7 +128,7 @@ def truth_here(screen: Screen, question: Question) -> tuple[Case, Truth] | None:
 
 
 def not_asked(screen: Screen, questions: Iterable[Question]) -> str:
-    """Which of our questions are not asked here, and what each of them needs; nothing where there are none."""
+    """Names of our questions that are not asked here, with what each needs; "" if there are none."""
     if not (names := " · ".join(map(left_out, questions))):
         return ""
     case = usual_case(screen)

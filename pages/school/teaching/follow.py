@@ -1,4 +1,4 @@
-"""Follow me: who has the app open with a class in his link sees what the teacher looks at, or leaves her view."""
+"""Follow me: readers with a class in their link see the teacher's view, or leave it."""
 
 import html
 import time
@@ -22,19 +22,19 @@ from pages.screen.frame.navigation import OPEN, open_with
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 
-#: In the session: whether a teacher leads, and where she last led to; which of her views a member has seen, the code of
-#: his class, and what he is told of it on each page.
+#: Session state: whether a teacher leads, and where she last led to; the view that a member has seen, his class, and a
+#: message for him.
 LEADS, LED_TO = "class.leads", "class.led_to"
 SEEN, MEMBER_OF, SAYS = "class.seen", "class.member_of", "class.says"
-HERS = "class.hers"  # in the session: whether the page was drawn as that of the class's teacher
-LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
-#: What stays each reader's own; a teacher's lesson holds its answers.
+HERS = "class.hers"  # session state: whether the page was drawn for the class's teacher
+LONGEST_WAIT = 1.0  # seconds for which a page waits before its code is looked up
+#: Values that stay each reader's own; a teacher's lesson contains its answers.
 OWN = {"lang", "big", "of_class", "role", "lesson", "question"}
 text, word = texts_of("class")
 
 
 def beside(page: str) -> None:
-    """What a class adds to each page: where its teacher is, or for a member a switch. page: its name."""
+    """Add to each page: for the teacher a switch to lead, for a member a switch to follow. page: its name."""
     choice: Choice = st.session_state["choice"]
     code = choice.of_class
     st.session_state[SAYS] = None
@@ -60,14 +60,14 @@ def beside(page: str) -> None:
 
 
 def _is_to_be_asked(classes: Store, code: str) -> bool:
-    """Whether a class may yet be asked for a hidden word: before its first question, and until that is answered."""
+    """Whether a class is in the lobby, or asked for a masked word that is not revealed yet."""
     says = classes.snapshot(code) or {}
     asked = says.get("question", {}).get("gesture") == "word" and "truth" not in says
     return asked or says.get("phase") == Phase.LOBBY
 
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:
-    """While the teacher's switch is on, the class follows her view; a new window of hers goes on leading."""
+    """While the teacher's switch is on, lead the class to her view; a new window of hers continues."""
     if LEADS not in st.session_state and (room := classes.room(code)):
         by_class_page = room.phase is Phase.ENDED or room.lead.startswith(path_of("lesson"))  # to homework, to the tour
         st.session_state[LEADS] = bool(room.lead) and not by_class_page
@@ -76,22 +76,21 @@ def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> Non
 
 
 def view_of(page: str, choice: Choice) -> str:
-    """A page with all that is chosen there but what stays each reader's own."""
+    """Link to a page with its choice, except values that stay each reader's own."""
     own = {field.name for field in FIELDS if field.path in OWN}
     return f"{path_of(page)}?{urlencode({name: value for name, value in choice.to_link().items() if name not in own})}"
 
 
 def lead_to(classes: Store, code: str, key: str, where: str) -> None:
-    """Let the class follow to a view, if it is not led there already; "": to none."""
+    """Lead the class to a view unless it is there already; "" stops leading."""
     if st.session_state.get(LED_TO, (code, "")) != (code, where):
         classes.lead(code, key, where)
         st.session_state[LED_TO] = code, where
 
 
 def _follow(classes: Store, code: str, view: str) -> None:
-    """A member's switch; while it is on, what the teacher looks at comes here, too. Off or on, he is in the class.
-
-    view: what he has open.
+    """A member's switch; while it is on, show the teacher's views. The member counts as present either way. view: his
+    own.
     """
     room, led = room_of(classes, code), st.session_state.get(SEEN, 0)
     if room.phase is Phase.ENDED:
@@ -108,8 +107,8 @@ def _follow(classes: Store, code: str, view: str) -> None:
 
 
 def way_back(screen: Screen, pen: Pen) -> None:
-    """To a teacher away from her class, the way back, and whether the class comes along; to a member who follows, how
-    his class stands, and while a question can be read or answered, the way to it.
+    """For a teacher away from her class page, the way back, and her switch; for a member, the state of the class, and a
+    link to an open question.
     """
     code = screen.choice.of_class
     st.session_state[HERS] = code in desk.own()
@@ -134,10 +133,7 @@ def way_back(screen: Screen, pen: Pen) -> None:
 
 
 def room_of(classes: Store, code: str) -> ClassState:
-    """The class of this code. Who opens links to many classes that do not exist waits, as who tries codes on a phone.
-
-    Raises UnknownClassError, BusyError.
-    """
+    """State of the class. Waits after many wrong codes, like phones do. Raises UnknownClassError, BusyError."""
     known = st.session_state.get(MEMBER_OF) == code
     address = desk.address()
     if not known:
@@ -153,7 +149,7 @@ def room_of(classes: Store, code: str) -> ClassState:
 
 
 def _go_there() -> None:
-    """From a callback: look at what the teacher looks at, if he follows."""
+    """Callback: go to the teacher's view, if the member follows."""
     if not st.session_state.get("class.follows", True):
         return
     code = st.session_state["choice"].of_class

@@ -1,7 +1,7 @@
-"""Homework, from the teacher's side: she makes a task's link, and pastes what came back into a table.
+"""Homework for teachers: make a task's link, and collect the links handed in, in a table.
 
-No link is believed: each is read like any other, and what it claims is computed anew, a few links in each run of the
-page, so that a class's links keep nobody waiting, and that what is left ends with her visit.
+Links are not trusted: each is validated, and its claim is computed anew, a few links in each run of the page, so that
+nobody waits long and work ends with the visit.
 """
 
 import re
@@ -35,22 +35,22 @@ from pages.screen.frame.share import address, with_code
 from pages.screen.link import select
 from pages.server.in_flight import CrowdedError
 
-#: In the session: what was pasted; its links, and how far they are judged; and a word that is no word of the network.
+#: Session state: the pasted text; its links and results; a word that is not in the vocabulary.
 PASTED, CHECKED, NO_WORD = "homework.pasted", "homework.checked", "homework.no_word"
 MOST_LINKS, MOST_ROWS = 100, 1000  # links that are computed; rows in all
 MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 100_000, 20_000, 60, 80  # characters
 MOST_VALUES = 200  # of one link
-MOST_WORTH = 8  # heads that one looks for: where more must be off, such a task is not proposed
-AT_ONCE = 1.0  # seconds of computing before the page is drawn anew, and others have had their turn
+MOST_WORTH = 8  # most heads to look for; a task that needs more is not proposed
+AT_ONCE = 1.0  # seconds of computing before the page is redrawn and others get their turn
 LINK = re.compile(r"https?://[^\s<>\"]+")
 ROUND_NAME, BEHIND_LINK = " \t:：,，;；|-–—*•<>()（）[]【】\"“”'", ")]}>,;，。；、）】」”’'"
-#: What decides a task: of a link in which one of these cannot be had, nothing is computed.
+#: Values that decide a task; a link in which one of them is invalid is not computed.
 DECIDES = {"input", "model", "s", "ink", "edits", "hidden", "layer", "head", "token", "key", "neuron"}
 text, word = texts_of("homework")
 
 
 def homework(screen: Screen) -> None:
-    """Draw, closed at first, what a task is made with, and the table of what was handed in."""
+    """Collapsed by default: making a task, and the table of links handed in."""
     with st.expander(word("title"), icon=":material/home_work:", key="lesson.homework", on_change="rerun") as box:
         if box.open:
             st.markdown(text("how"))
@@ -63,7 +63,7 @@ def homework(screen: Screen) -> None:
 
 
 def _make(screen: Screen) -> None:
-    """Which task, its values, and its link. What is chosen stands in the teacher's own link, too."""
+    """Choose a task and its values, and show its link. The choice is also in the teacher's own link."""
     goal = screen.choice.goal
     if kind_of(screen.run) != "words":
         st.info(t("goal.far_drawing"))
@@ -97,7 +97,7 @@ def _make(screen: Screen) -> None:
 
 
 def _usual(screen: Screen) -> dict[str, Goal]:
-    """Each kind of task as it is offered first. That about a word is where one is guessed, and can be done."""
+    """Defaults for each kind of task; the one about a word is solvable, at a masked word."""
     goals = {"oneway": Goal("oneway", (90, 5))}
     case = usual_case(screen)
     if not case.answers or not says_words(screen.run):
@@ -109,8 +109,8 @@ def _usual(screen: Screen) -> dict[str, Goal]:
 
 @once_a_run
 def _solved(trace: Trace, pipeline: Pipeline, token: int) -> tuple[int, int]:
-    """With how many heads off another word comes first, and which: those are off without which the first guess loses
-    most. Where it stays first, or so many runs take long: as many as may be off, and the second guess.
+    """(number of heads, word): the first word to replace the best guess when heads are switched off in order of their
+    effect. If none does, or computing takes too long: the most heads allowed, and the second guess.
     """
     case = Case(pipeline, trace, token)
     second = min(MOST_OFF, len(case.every_head)), int(trace["logits"][token].argsort()[-2])
@@ -125,10 +125,10 @@ def _solved(trace: Trace, pipeline: Pipeline, token: int) -> tuple[int, int]:
 
 
 def _values(screen: Screen, goal: Goal) -> None:
-    """The boxes of a task's values."""
+    """Boxes for a task's values."""
 
     def box(place: int, label: str, most: int) -> None:
-        """A number of the task."""
+        """A box for one number."""
 
         def put(number: int) -> None:
             values = list(goal.values)
@@ -138,7 +138,7 @@ def _values(screen: Screen, goal: Goal) -> None:
         now = min(int(goal.values[place]), most)
         st.number_input(word(label), 1, most, width=190, **bound(f"homework.{goal.name}.{place}", now, put))
 
-    reader = screen.pipeline.reader  # the page itself is gone when a box is typed in
+    reader = screen.pipeline.reader  # the page may be gone when a box changes
     match goal.name:
         case "first":
             box(0, "most_off", MOST_OFF)
@@ -150,7 +150,7 @@ def _values(screen: Screen, goal: Goal) -> None:
 
 
 def _want(reader: Reader, goal: Goal, typed: str) -> None:
-    """Take another word, as the vocabulary has it."""
+    """Set the wanted word, as in the vocabulary."""
     pieces = reader.pieces(typed) if isinstance(reader, TextReader) and typed.strip() else []
     if len(pieces) == 1 and pieces[0] != "[UNK]":
         select(goal=replace(goal, values=(*goal.values[:2], pieces[0])))
@@ -159,12 +159,12 @@ def _want(reader: Reader, goal: Goal, typed: str) -> None:
 
 
 def _take(goal: Goal | None, hidden: tuple[int, ...] | None) -> None:
-    """Choose a task; where it is about a hidden word, that too, so that it goes along to every page and to phones."""
+    """Choose a task, and the masked word it is about, so that both go along to every page and phone."""
     select(goal=goal, **({"hidden": hidden} if goal and TASKS[goal.name].hides else {}))
 
 
 def opened_at(choice: Choice, goal: Goal) -> Choice:
-    """What a task's link opens: the sentence as it is now, where the task can be worked on, and nothing done yet."""
+    """The choice that a task's link opens: the current sentence, without edits, on the task's page."""
     return choice.with_(lesson=None, question=None, of_class=None, edits=(), **TASKS[goal.name].values)
 
 
@@ -178,10 +178,10 @@ def task_address(opened: Choice, goal: Goal) -> str:
 
 @dataclass
 class Checked:
-    """The links of a class, and how far they are judged.
+    """The links of a class, and their results so far.
 
-    goal: what all are to reach; None: each what it says itself. handed: names and links. found: of those that are
-    judged, in their order, how far each is, and what it holds.
+    goal: one for all; None: each link's own. handed: (name, link). found: results of the judged ones, in order, with
+    the values of the link.
     """
 
     goal: Goal | None
@@ -196,7 +196,7 @@ class Checked:
         """Judge the next link. May raise OverdueError."""
         place = len(self.found)
         self.found.append(self._judged(self.handed[place][1]))
-        self.handed[place] = self.handed[place][0], ""  # what stays in the session shall be small
+        self.handed[place] = self.handed[place][0], ""  # keep the session state small
 
     def _judged(self, link: str) -> tuple[Standing, Choice | None]:
         if len(self.found) >= MOST_LINKS:
@@ -215,7 +215,7 @@ class Checked:
 
 
 def handed_in(pasted: str) -> list[tuple[str, str]]:
-    """The links in what was pasted, each with the name before it in its line, if there is one."""
+    """(name, link) for each link in a text, with the name before it in its line, or ""."""
     found = []
     for line in pasted[:MOST_PASTED].splitlines():
         end = 0
@@ -226,13 +226,13 @@ def handed_in(pasted: str) -> list[tuple[str, str]]:
 
 
 def _name(written: str) -> str:
-    """Without what stands around it, and not too long for the table."""
+    """A name without surrounding punctuation, cut to the table's width."""
     name = written.strip(ROUND_NAME)
     return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
 
 
 def read_link(link: str) -> Choice | Standing:
-    """What a link holds; or why nothing can be said of it."""
+    """The choice of a link; or why it cannot be judged."""
     if len(link) > MOST_LINK:
         return Standing(False, "no_task")
     try:
@@ -250,7 +250,7 @@ def read_link(link: str) -> Choice | Standing:
 
 
 def _check(goal: Goal | None) -> None:
-    """A box for the links, and the table as far as it is worked out."""
+    """A box for the links, and the table of results so far."""
     st.markdown(text("hand_in"))
     like = word("links_like", most=f"{MOST_PASTED:,}")  # a browser lets nobody write more, and says nothing
     st.text_area(word("links"), height=160, key=PASTED, max_chars=MOST_PASTED, placeholder=like)
@@ -271,17 +271,17 @@ def _begin(goal: Goal | None) -> None:
 
 
 def _go_on(checked: Checked) -> None:
-    """Judge more of the links, and draw the page anew."""
+    """Judge more links, then redraw the page."""
     done, every = len(checked.found), len(checked.handed)
     st.progress(done / every, word("progress", done=done, all=every))
     end = monotonic() + AT_ONCE
     try:
         while len(checked.found) == done or (monotonic() < end and not checked.done):
             checked.step()
-    except CrowdedError:  # the others are served first; the frame says so
+    except CrowdedError:  # others are served first; the frame says so
         raise
     except OverdueError:
-        if len(checked.found) == done:  # it had all the time that there is
+        if len(checked.found) == done:  # even all the time available was not enough
             checked.found.append((Standing(False, "overdue"), None))
     st.rerun()
 

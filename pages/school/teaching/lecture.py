@@ -1,4 +1,4 @@
-"""What a class is about in this moment: its lesson on its own input, what was asked, and what was answered."""
+"""Current state of a class: its lesson on its own input, the questions asked, and the answers."""
 
 import time
 from collections import Counter
@@ -27,9 +27,9 @@ from pages.screen.frame.pen import Pen
 class Lecture:
     """A lesson in a class.
 
-    page: whose run it is about. own_choice: what the reader has chosen since. clear: the questions whose answer is
-    clear for this input, with their run and answer, by their place in the lesson. left_out: the others. asked: all that
-    were asked, the present one last.
+    page: for the class's own run. own_choice: the reader's current choice. clear: questions with a clear answer for
+    this input, with run and answer, by index in the lesson. left_out: the others. asked: all questions asked, the
+    current one last.
     """
 
     screen: Screen
@@ -47,35 +47,35 @@ class Lecture:
 
     @property
     def now(self) -> Asked | None:
-        """The present question, None in the lobby."""
+        """The current question; None in the lobby."""
         there = [one for one in self.asked if one.number == self.desk.room.number]
         return there[0] if there and self.phase is not Phase.LOBBY else None
 
     @property
     def question(self) -> Question | None:
-        """The present question as the lesson has it."""
+        """The lesson's entry for the current question."""
         return self.lesson[self.now.shown["key"]] if self.now and self.now.shown["key"] in self.lesson.keys else None
 
     @property
     def is_own(self) -> bool:
-        """Whether the answer to the present question is what a teacher set down, not what the network does."""
+        """Whether a teacher set the answer to the current question, not the network."""
         return self.now is not None and self.now.truth.get("own", False)
 
     @property
     def here(self) -> tuple[Question, Case, Truth] | None:
-        """It with its run and answer on the screen; None where the class has since gone to another input."""
+        """The current question with run and answer; None if the class has since changed its input."""
         if self.now is None or (here := self.clear.get(self.now.place)) is None:
             return None
         return here if self.now.truth.get("why", {}).get(language()) == why(here[0], here[2]) else None
 
     @property
     def truth(self) -> Truth | None:
-        """What is true of it in the run on the screen."""
+        """The true answer to the current question in this run."""
         return self.here and self.here[2]
 
     @cached_property
     def picture(self) -> Picture | None:
-        """Of the page that a teacher's own question is about: it stands beside all that is asked and answered."""
+        """The page's picture for a teacher's own question, shown in all phases."""
         if self.here is None or self.here[0].measure is not None:
             return None
         question, case, truth = self.here
@@ -84,14 +84,14 @@ class Lecture:
 
     @property
     def about(self) -> str:
-        """Of which class the report is: the lesson, the day it began, its code, and the input."""
+        """Subtitle of the report: lesson, date, code and input."""
         day = time.strftime("%Y-%m-%d", time.localtime(self.desk.room.created))
         return " · ".join((title_of(self.lesson), day, self.desk.code, self.screen.about()))
 
     @property
     def coming(self) -> list[int]:
-        """The places of the questions not asked yet: those behind the present one, then those passed over; of a study,
-        then those that are not asked again yet.
+        """Indices of the questions not asked yet: those after the current one, then those skipped; in a study, then
+        those to be asked again.
         """
         times = Counter(one.place for one in self.asked)
         left = [place for place in self.clear if times[place] < 1 + self.lesson.twice]
@@ -105,14 +105,14 @@ class Lecture:
 
     @property
     def next_phases(self) -> tuple[Phase, ...]:
-        """What can follow, the first by PageDown (but for the end, which only a button brings)."""
-        if self.lesson.twice and self.phase is Phase.CLOSED:  # nothing is told
+        """The phases that may follow; PageDown goes to the first, except the end, which has only a button."""
+        if self.lesson.twice and self.phase is Phase.CLOSED:  # answers are not told
             return (Phase.LOBBY if self.is_between else Phase.QUESTION if self.coming else Phase.ENDED,)
         return following(self.phase, self.desk.room.round, last=not self.coming)
 
     @cached_property
     def tallies(self) -> dict[int, Tally]:
-        """What each vote on the present question adds up to."""
+        """Totals of each round of the current question."""
         return tallies(self.now) if self.now else {}
 
     @cached_property
@@ -121,12 +121,12 @@ class Lecture:
 
     @property
     def last(self) -> Tally | None:
-        """The latest vote that is closed."""
+        """Totals of the last closed round."""
         return self.tallies[max(self.tallies)] if self.tallies else None
 
     @property
     def proposal(self) -> Proposal | None:
-        """What is worth doing now that the vote is closed."""
+        """The proposed next step after the vote."""
         if self.phase is not Phase.CLOSED or self.last is None:
             return None
         return proposal(self.last.right, self.last.answers, self.desk.room.round)

@@ -1,4 +1,4 @@
-"""A teacher makes a lesson of her own: views of the pages and questions; the link holds it."""
+"""Make a lesson: a teacher adds questions and views of pages; the link holds the lesson."""
 
 from dataclasses import replace
 from typing import Any
@@ -34,20 +34,20 @@ from pages.school.teaching.cases import case_of, not_asked, truth_here
 from pages.screen.frame.pickers import LASTING, lasting, set_lasting
 from pages.screen.link import chosen, select
 
-#: In the session: why what was wanted cannot be done, until it is said.
+#: Session state: why the last action failed, until shown.
 REFUSED = "lesson.refused"
-MINE = "mine"  # in the list of questions: one in her own words
+MINE = "mine"  # entry for a question in her own words
 USUAL_MINUTES = 3
-EDITED = "lesson.edited"  # in the session: the place of the question that stands in the boxes
-NEW = "lesson.new."  # so the boxes of one more question are called
-#: Pages whose picture is of one head, and of one row, where a question in her own words is asked there.
+EDITED = "lesson.edited"  # session state: index of the question being edited
+NEW = "lesson.new."  # key prefix of the boxes for a new question
+#: Pages whose picture shows one head and one row for a question in her own words.
 OF_A_HEAD = "queries_keys_values", "attention", "heads"
 OF_A_ROW = "queries_keys_values", "attention", "layers", "answer"
 text, word = texts_of("lesson")
 
 
 def make_a_lesson(screen: Screen, lesson: Lesson) -> None:
-    """Draw, closed at first, what a lesson is made with. A change of it is chosen, and so stands in the link."""
+    """Collapsed by default: the editor of a lesson. Each change goes into the choice, so into the link."""
     with st.expander(word("make"), icon=":material/edit_note:", **lasting("lesson.maker", False)) as box:
         if not box.open:
             return
@@ -63,7 +63,7 @@ def make_a_lesson(screen: Screen, lesson: Lesson) -> None:
 
 
 def _held(screen: Screen, lesson: Lesson) -> None:
-    """The title, and each question with its place and buttons: move it up, edit it, take it out."""
+    """The title, and each question with its place and buttons: move up, edit, remove."""
     st.text_input(word("make_title"), lesson.title, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -80,8 +80,8 @@ def _held(screen: Screen, lesson: Lesson) -> None:
 
 
 def _view(screen: Screen, question: Question) -> str:
-    """What a question at a place is asked of: a page, with layer, head and row as far as its picture is of one; in her
-    own words also of which sentence.
+    """What a question at a place is about: page, and layer, head and row if its picture shows one; for her own words
+    also the sentence.
     """
     name, values = opened_at(question.place)
     ours, case = question.measure is not None, case_of(screen, question)
@@ -96,7 +96,7 @@ def _view(screen: Screen, question: Question) -> str:
 
 
 def _add(screen: Screen, lesson: Lesson) -> None:
-    """What a question needs: where the class looks, what is asked, and how it is answered."""
+    """Boxes for a question: its place, its words, and how it is answered."""
     edited = st.session_state.get(EDITED)
     if edited is not None and (lesson.name != OWN or edited >= len(lesson.questions)):
         edited = st.session_state[EDITED] = None
@@ -119,7 +119,7 @@ def _add(screen: Screen, lesson: Lesson) -> None:
 
 
 def _own(asked: Question, case: Case | None) -> None:
-    """The boxes of a question in her own words, asked at its place of this run."""
+    """Boxes for a question in her own words, about its place in this run."""
     tokens = placed(case.tokens) if case else []
     _box("ask", MOST_ASK)
     ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
@@ -147,7 +147,7 @@ def _own(asked: Question, case: Case | None) -> None:
 
 
 def _box(name: str, most: int) -> None:
-    """A box for her words. A limit of the box would cut what she pastes without a word."""
+    """A box for her words, without a limit, which would silently cut pasted text."""
     said = st.text_area(word(f"make_{name}"), height=68, **lasting(NEW + name, "")).strip()
     if width(said) > most:
         st.warning(text(f"make_long_{name}", n=width(said), most=most), icon=":material/format_size:")
@@ -157,7 +157,7 @@ def _box(name: str, most: int) -> None:
 
 
 def _keep(lesson: Lesson) -> bool:
-    """Choose this lesson; or say why not. Returns whether it is chosen."""
+    """Choose this lesson, or keep the reason why not. Returns whether it is chosen."""
     try:
         code = lesson_to_code(lesson)
         lesson_from_code(code)
@@ -169,9 +169,7 @@ def _keep(lesson: Lesson) -> bool:
 
 
 def _mine() -> Lesson:
-    """Her lesson as it is by now: a title that was typed just before a click reaches us together with it. Of ours, a
-    copy.
-    """
+    """Her current lesson, with a title typed just before the click; of one of ours, a copy."""
     held = chosen().lesson or ""
     if held in LESSONS:
         return _copy(LESSONS[held])
@@ -200,7 +198,7 @@ def _remove(number: int) -> None:
 
 
 def _raise(number: int) -> None:
-    """Let a question change places with the one before it."""
+    """Move a question up by one."""
     mine = _mine()
     questions = list(mine.questions)
     questions[number - 1 : number + 1] = questions[number], questions[number - 1]
@@ -209,7 +207,7 @@ def _raise(number: int) -> None:
 
 
 def _edit(number: int) -> None:
-    """Open a question in the boxes; close it again, as it was, if it is there already."""
+    """Open a question in the boxes, or close it unchanged if it is open."""
     if st.session_state.get(EDITED) == number:
         _close()
         return
@@ -230,8 +228,8 @@ def _edit(number: int) -> None:
 
 
 def _put() -> None:
-    """A question more, or in the place of the one that is edited; the first one begins a lesson. What she wrote stands
-    there until it is kept.
+    """Add the question, or replace the edited one; the first starts a lesson. The boxes are cleared only once it is
+    accepted.
     """
     which, minutes = (st.session_state[NEW + name] for name in ("which", "minutes"))
     question = _written() if which == MINE else QUESTIONS[which]
@@ -249,9 +247,7 @@ def _put() -> None:
 
 
 def _at_place(question: Question, lesson: Lesson) -> Question:
-    """A question at the place that is chosen for it: the page as it is now, or, where the one that is edited was asked
-    there, as it was.
-    """
+    """The question with its chosen place: the current page, or the place of the question being edited."""
     page, edited = st.session_state[NEW + "place"], st.session_state.get(EDITED)
     before = lesson.questions[edited] if edited is not None and edited < len(lesson.questions) else None
     of_input = question.measure is None
@@ -262,13 +258,13 @@ def _at_place(question: Question, lesson: Lesson) -> Question:
 
 
 def _close() -> None:
-    """Close the question that is edited, if one is; a new one that is begun stays."""
+    """Close the edited question; a new one in the boxes stays."""
     if st.session_state.get(EDITED) is not None:
         _empty()
 
 
 def _empty() -> None:
-    """Let the boxes be those of a new question."""
+    """Clear the boxes for a new question."""
     st.session_state[EDITED] = None
     for name in [name for name in st.session_state[LASTING] if name.startswith(NEW)]:
         del st.session_state[LASTING][name]
@@ -276,13 +272,13 @@ def _empty() -> None:
 
 
 def _options() -> list[str]:
-    """The answers to choose from, as they stand in their box."""
+    """The options in their box."""
     lines = [line.strip() for line in st.session_state[NEW + "options"].splitlines()]
     return list(dict.fromkeys(filter(None, lines)))
 
 
 def _written() -> Question | None:
-    """The question in her own words as it stands in the boxes by now; None where it asks nothing."""
+    """The question in her own words from the boxes; None if it asks nothing."""
 
     def box(name: str) -> Any:
         return st.session_state.get(NEW + name)

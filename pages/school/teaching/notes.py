@@ -1,4 +1,4 @@
-"""The teacher's second window: what to say, the confusion behind the question, what comes next, how long it takes."""
+"""Teacher's notes, in a second window: what to say, the usual misconception, what comes next, how long it takes."""
 
 import time
 
@@ -19,8 +19,8 @@ from pages.school.teaching.projector import WANTED, afterwards, controls, count,
 from pages.school.teaching.start import not_asked
 
 ANSWERS = ("word", "digit")  # questions about what the network answers at the end, with its probabilities
-MOST_PACE = 2  # times as long as planned, or as short, that what is left is expected to take
-CLEARLY = 2  # times as clear as a question must be to be asked
+MOST_PACE = 2  # largest factor by which the rest may be expected to take longer or shorter than planned
+CLEARLY = 2  # times the margin needed for asking
 text, word = texts_of("class")
 
 
@@ -45,7 +45,7 @@ def draw(lecture: Lecture) -> None:
 
 
 def _present(lecture: Lecture) -> None:
-    """What is asked now, what is true, what was answered, and what to say."""
+    """The current question, its answer, the votes, and what to say."""
     if lecture.now is None or lecture.phase is Phase.ENDED:
         st.markdown(text("notes_lobby" if lecture.now is None else "ended_help"))
         return
@@ -54,7 +54,7 @@ def _present(lecture: Lecture) -> None:
     st.markdown(text(answer_is(truth), answer=answer_of(shown, truth)))
     if lecture.here:
         st.markdown(how_clear(*lecture.here))
-    if lecture.lesson.twice:  # who teaches between the two shall not know either
+    if lecture.lesson.twice:  # a teacher in between should not know them either
         return
     if lecture.tallies:
         st.markdown(said_of_right(lecture.tallies))
@@ -79,15 +79,15 @@ def _present(lecture: Lecture) -> None:
 
 
 def _foretold(question: Question, case: Case, truth: Truth, before: str = "") -> None:
-    """A question that can come, what will be true of it, and how clear that is: for the teacher alone, beforehand."""
+    """A possible next question, its answer, and how clear it is: for the teacher alone."""
     st.markdown(f"**{before}** {asked(question, truth)}" if before else asked(question, truth))
     told = f":gray[{text('foretold', answer=answer_in_words(truth))}] " if question.measure else ""
     st.markdown(told + how_clear(question, case, truth))
 
 
 def how_clear(question: Question, case: Case, truth: Truth) -> str:
-    """How likely the network finds what it answers, if it answers, and whether that is clear; of what a teacher set
-    down, whether the run says otherwise.
+    """The network's probability of its answer, if any, and whether it is clear; for an answer set by a teacher, whether
+    the run contradicts it.
     """
     if question.measure is None:
         return not_the_runs(question, case)
@@ -101,9 +101,7 @@ def how_clear(question: Question, case: Case, truth: Truth) -> str:
 
 
 def _time(lecture: Lecture) -> None:
-    """How long it has been since the first question, and what the rest takes if the class goes on as fast; nothing once
-    it has ended.
-    """
+    """Time since the first question, and the rest at this pace; nothing once the class has ended."""
     if lecture.phase is Phase.ENDED:
         return
     begun, now = lecture.desk.room.begun, time.time()
@@ -117,14 +115,14 @@ def _time(lecture: Lecture) -> None:
 
 
 def _addresses(lecture: Lecture) -> None:
-    """How many of the answers come from one address: she knows how many phones she has."""
+    """How many answers come from one address; the teacher knows how many phones there are."""
     most = store().most_of_address(lecture.desk.code, lecture.desk.key)
     if most > 1:
         st.caption(text("of_address_full" if most >= MOST_OF_ADDRESS else "of_address", most=most))
 
 
 def _coming(lecture: Lecture) -> None:
-    """Which question comes next, and a way to another one."""
+    """The next question, and a way to choose another."""
     if lecture.phase is Phase.ENDED:
         return
     coming, version = lecture.coming, lecture.desk.room.version

@@ -1,4 +1,4 @@
-"""A lesson on paper: its questions on a sheet for the class, and the answers of this very run behind folds."""
+"""A lesson on paper: a sheet of questions for the class, with the answers of this run behind folds."""
 
 import html
 import io
@@ -33,11 +33,11 @@ text, word = texts_of("paper")
 
 @dataclass(frozen=True)
 class OnPaper:
-    """A question of a lesson, as it stands on paper.
+    """A question on paper.
 
-    reads: what the network reads. equation: LaTeX. picture: the key of the one that is asked about. ask: what is asked,
-    where the title does not ask it. options: what can be ticked; where there are none, there is room to write. shows:
-    the key of the picture that shows the answer. says: the answer in sentences. Any of them may be nothing.
+    reads: the input. equation: LaTeX. picture: key of the picture it is about. ask: the question, if not in the title.
+    options: to tick; without them, there is space to write. shows: key of the picture with the answer. says: the answer
+    in sentences. Any of them may be empty.
     """
 
     title: str
@@ -59,10 +59,10 @@ def as_html(
     *,
     seen: str = "",
 ) -> str:
-    """A sheet of questions, and behind folds, on a page of their own, the answers. Of those, what is open is printed.
+    """A sheet of questions, with answers behind folds on a page of their own; open folds are printed.
 
-    title: of the lesson. seen: the drawing that it is about, as an address that holds it. The pictures, and `words`,
-    are as in `exports.handout`, and words has "answers" and "print", too.
+    title: of the lesson. seen: the drawing it is about, as a data URL. Pictures and `words` are as in
+    `exports.handout`, with "answers" and "print" in addition.
     """
     asked, answers = "", ""
     for number, question in enumerate(questions, 1):
@@ -83,7 +83,7 @@ def as_html(
 
 
 def on_paper(screen: Screen, pen: Pen, lesson: Lesson) -> None:
-    """Draw, closed at first, the button that saves the sheet."""
+    """Collapsed by default: the button that saves the sheet."""
     with st.expander(word("title"), icon=":material/print:", key="lesson.paper", on_change="rerun") as box:
         if not box.open:
             return
@@ -97,14 +97,14 @@ def on_paper(screen: Screen, pen: Pen, lesson: Lesson) -> None:
 
 
 def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
-    """The HTML of a lesson about the input on the page, without what is not clear there, and its pictures by key.
-    Nothing where nothing is clear.
+    """HTML of a lesson about the page's input, without unclear questions, and its pictures by key. Empty if none is
+    clear.
     """
     questions: list[OnPaper] = []
     pictures: dict[str, Figure] = {}
     secret = hidden_in(screen) and any(one.row == "word" and truth_here(screen, one) for one in lesson.questions)
     for question in lesson.questions:
-        if question.run == "translation" and secret:  # which reads, and lets tap, the word that is asked for
+        if question.run == "translation" and secret:  # its picture would give the word away
             continue
         if here := truth_here(screen, question):
             one, drawn = _question(screen, question, *here)
@@ -121,8 +121,8 @@ def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
 
 
 def _question(screen: Screen, question: Question, case: Case, truth: Truth) -> tuple[OnPaper, dict[str, Figure]]:
-    """A question as it stands on paper, and by its key the picture of its answer; of a teacher's own, that of its page,
-    also covered.
+    """A question on paper, and its answer's picture by key; for a teacher's own, the page's, also with the answer
+    covered.
     """
     key, says = f"paper.{question.key}", [why(question, truth)]
     asks, look = (Look(question.row, question.gesture, case, truth, shown=shown) for shown in (False, True))
@@ -156,7 +156,7 @@ def _question(screen: Screen, question: Question, case: Case, truth: Truth) -> t
 
 
 def _drawing(seen: np.ndarray) -> str:
-    """A picture, (height, width) or (height, width, 3) in [0, 1], as an address that holds it: ink dark on paper."""
+    """A picture, (height, width) or (height, width, 3) in [0, 1], as a data URL: dark ink on paper."""
     file = io.BytesIO()
     pixels = 1 - seen if seen.ndim == 2 else seen
     Image.fromarray((255 * np.clip(pixels, 0, 1)).round().astype(np.uint8)).save(file, "PNG")

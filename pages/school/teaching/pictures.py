@@ -1,4 +1,4 @@
-"""What a class answered as a table with bars, for the projector and the report. No Streamlit here."""
+"""Answers of a class as a table with bars, for projector and report. No Streamlit here."""
 
 import html
 import math
@@ -14,10 +14,10 @@ from pages.school.classroom.tally import Bar, Part, Tally, bars, sure_and_wrong,
 from pages.school.questions.case import Truth, short
 from pages.school.teaching.asked import MOST_WITH_CHIPS
 
-MOST_ROWS = MOST_WITH_CHIPS  # on the projector; of more answers, the last row is for the others
+MOST_ROWS = MOST_WITH_CHIPS  # on the projector; with more answers, the last row stands for the rest
 RIGHT = "✓ "
-LONG = 16  # letters, from which on an answer stands above its bar and no longer beside it
-A_LINE = 30  # letters of it in a line, beside a picture
+LONG = 16  # letters from which an answer is above its bar, not beside it
+A_LINE = 30  # letters in a line beside a picture
 
 
 def weight(hundredths: float) -> str:
@@ -26,9 +26,7 @@ def weight(hundredths: float) -> str:
 
 
 def lines(asked: Asked, *, revealed: bool) -> list[Bar]:
-    """What was answered to a question, by what it is called; of chips, how much of the attention each token got on
-    average, in hundredths.
-    """
+    """Bars for the answers to a question, by display name; for chips, the mean weight of each token in hundredths."""
     shown, truth = asked.shown, asked.truth
     if shown["gesture"] == "chips":
         names, most = shown["names"][language()], max(truth["answer"])
@@ -42,9 +40,9 @@ def lines(asked: Asked, *, revealed: bool) -> list[Bar]:
 
 
 def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
-    """A row with bars for each answer: both votes and, of chips that are revealed, the network's weights.
+    """A row with bars for each answer, for both rounds; for revealed chips, with the network's weights.
 
-    revealed: whether the right answers have their mark. whole: each answer has a row, however few gave it.
+    revealed: whether right answers are marked. whole: show every answer, even rare ones.
     """
     votes, found, chips = tallies(asked), lines(asked, revealed=revealed), asked.shown["gesture"] == "chips"
     if not whole and len(found) > MOST_ROWS:
@@ -81,14 +79,12 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
 
 
 def _order(line: Bar, revealed: bool) -> tuple[bool, float]:
-    """What is known to be right first, and then what was given most."""
+    """Sort key: known right answers first, then by votes."""
     return not (revealed and line.right), -sum(line.counts.values())
 
 
 def _given(found: Sequence[Bar], revealed: bool) -> list[Bar]:
-    """Of many answers those that were given, and, once it is revealed, the right one; of too many the last row is for
-    the others.
-    """
+    """With many answers, only those given and, once revealed, the right one; the last row sums up the rest."""
     given = [line for line in found if any(line.counts.values()) or (revealed and line.right)]
     if len(given) <= MOST_ROWS:
         return given
@@ -99,9 +95,7 @@ def _given(found: Sequence[Bar], revealed: bool) -> list[Bar]:
 
 
 def with_room(truth: Truth, asked: Asked) -> Truth:
-    """With as many bars as there is room for: what is right, what was given, the strongest; the last one says how high
-    the others are at most.
-    """
+    """A truth with as many bars as fit: right, given, strongest; the last one is the maximum of the rest."""
     if len(truth.bars) <= MOST_ROWS:
         return truth
     orders = {line.guess: _order(line, True) for line in bars(asked.shown, asked.truth, asked.votes)}
@@ -117,7 +111,7 @@ def with_room(truth: Truth, asked: Asked) -> Truth:
 
 
 def name_of(shown: Shown, guess: Guess | Part) -> str:
-    """What an answer is called, in the reader's language; of a slider, from where to where."""
+    """Display name of an answer in the reader's language; an interval for sliders."""
     if isinstance(guess, tuple):
         ends = dict.fromkeys(written(f"{round(end, 2):,.10g}") for end in guess)
         return (" – " if any("−" in end for end in ends) else "–").join(ends)
@@ -132,7 +126,7 @@ def name_of(shown: Shown, guess: Guess | Part) -> str:
 
 
 def answer_of(shown: Shown, truth: Told) -> str:
-    """What is true, as people say it; of chips, who gets most."""
+    """The answer in words; for chips, the token that gets most."""
     answer = truth["answer"]
     if shown["gesture"] == "chips":
         most = max(range(len(answer)), key=answer.__getitem__)
@@ -142,30 +136,30 @@ def answer_of(shown: Shown, truth: Told) -> str:
 
 
 def said_of_right(votes: Mapping[int, Tally]) -> str:
-    """How many were right, in each vote that there was."""
+    """How many were right, in each round."""
     return t("class.right", shares=_shares(votes, "rights"))
 
 
 def _shares(votes: Mapping[int, Tally], what: str) -> str:
-    """How many of all, in each vote that there was: "3 of 12 · 25 % → 12 of 12 · 100 %"."""
+    """Counts and shares in each round: "3 of 12 · 25 % → 12 of 12 · 100 %"."""
     counts = [(getattr(one, what), one.answers) for one in votes.values()]
     return " → ".join(plain("class.share", right=some, all=all_, share=percent(some / all_)) for some, all_ in counts)
 
 
 def answer_is(truth: Told) -> str:
-    """The text that says whose answer it is."""
+    """The text that says whose answer it is, the network's or the teacher's."""
     return "the_teachers_answer" if truth.get("own") else "the_answer"
 
 
 def said_of_sure(asked: Asked, *, named: bool = True) -> str:
-    """How many were sure, and wrong, in each vote; where it may be named, with what most of them answered in the last
-    one. Nothing where nobody was.
+    """How many were sure but wrong, in each round; if `named`, with the most frequent such answer of the last round. ""
+    if nobody was.
     """
     votes = tallies(asked)
     if not any(one.sure_and_wrong for one in votes.values()):
         return ""
     shares = _shares(votes, "sure_and_wrong")
     worst = sure_and_wrong(bars(asked.shown, asked.truth, asked.votes, revealed=True))
-    if worst is None or not named:  # chips are no single answer
+    if worst is None or not named:  # chips are not one answer
         return t("class.sure_and_wrong", shares=shares)
     return t("class.most_sure_of", answer=name_of(asked.shown, worst.guess), shares=shares)

@@ -1,4 +1,4 @@
-"""What stands on the projector, phase by phase, and the buttons and keys with which the teacher goes on."""
+"""The projector, phase by phase, with the teacher's buttons and keys."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ from pages.screen.frame import exports
 from pages.screen.frame.share import leads_nowhere, with_code
 from pages.screen.link import select
 
-#: In the session: the place of the question to ask next.
+#: Session state: index of the next question.
 WANTED = "class.wanted"
 SECONDS = 60  # of a countdown, as the style sheet has it
 text, word = texts_of("class")
@@ -58,7 +58,7 @@ def draw(lecture: Lecture) -> None:
 
 
 def controls(lecture: Lecture) -> None:
-    """Where the class is, where late-comers come in, and what can be done now."""
+    """The state of the class, how to join, and the possible actions."""
     with st.container(horizontal=True, vertical_alignment="center", key="class_bar"):
         st.markdown(_where(lecture), width="stretch")
         if lecture.phase is not Phase.ENDED:
@@ -67,7 +67,7 @@ def controls(lecture: Lecture) -> None:
             notes = lecture.screen.choice.with_(role="notes", big=False).to_link()
             icon, said = ":material/speaker_notes:", word("open_notes")
             st.link_button(said, f"class?{urlencode(notes)}", icon=icon, help=said, key="icon.notes")
-    desk = lecture.desk  # what a click calls shall hold no run
+    desk = lecture.desk  # callbacks must not keep a run in memory
     for key in ("b", "B", "Shift+B"):
         lecture.pen.on_key(key, lambda: desk.pause(not desk.room.paused))
 
@@ -84,13 +84,13 @@ def _where(lecture: Lecture) -> str:
 
 
 def _buttons(lecture: Lecture) -> None:
-    """What can be done now, the way on first."""
+    """The possible actions, the next step first."""
     desk, paused = lecture.desk, lecture.desk.room.paused
     if lecture.phase is Phase.OPEN:
         _button("countdown", "timer", lambda: desk.count_down(SECONDS))
     if lecture.next_phases[0] is Phase.ENDED:
         confirm(word("to_ended"), "end_sure", _next(lecture), "class.next")
-    else:  # the end has no key: a remote is pressed once too often easily
+    else:  # the end has no key, since a remote is easily pressed once too often
         lecture.pen.on_key("PageDown", _next(lecture))
         to = "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{lecture.next_phases[0]}")
         label = word(to if lecture.asked else "to_first")
@@ -113,12 +113,12 @@ def _button(name: str, icon: str, act: Callable[[], None], label: str = "", **lo
 
 
 def _of(lecture: Lecture, name: str) -> str:
-    """A text about the answer, where there are two: of the network's, or a teacher's own."""
+    """A text about the answer, for the network's or a teacher's own."""
     return f"{name}_own" if lecture.is_own and name.endswith(Phase.REVEALED) else name
 
 
 def _next(lecture: Lecture) -> Callable[[], None]:
-    """What the first button does, and PageDown but for the end."""
+    """Action of the first button and of PageDown, except for the end."""
     desk = lecture.desk
     to = lecture.next_phases[0]
     if to is Phase.QUESTION:
@@ -128,7 +128,7 @@ def _next(lecture: Lecture) -> Callable[[], None]:
 
 
 def other_input(lecture: Lecture) -> None:
-    """Between two questions: a button that goes on about what now stands in the sidebar, if that is another input."""
+    """Between questions: a button that continues with the input now in the sidebar, if it is another one."""
     own = lecture.own_choice
     if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not lecture.desk.differs(own):
         return
@@ -139,7 +139,7 @@ def other_input(lecture: Lecture) -> None:
 
 
 def join_address(whole: bool = True) -> str:
-    """Where phones come in; not the whole of it is what people type."""
+    """Address for phones; whole=False: the part that people type."""
     here = urlsplit(st.context.url or "http://localhost/class")
     address = f"{here.netloc}{here.path.rpartition('/')[0]}/join"
     return f"{here.scheme}://{address}" if whole else address
@@ -189,7 +189,7 @@ def _open(lecture: Lecture) -> None:
 
 
 def _options(lecture: Lecture) -> None:
-    """What the question can be answered with."""
+    """The options of the question."""
     assert lecture.now is not None
     shown = lecture.now.shown
     gesture = shown["gesture"]
@@ -206,7 +206,7 @@ def _options(lecture: Lecture) -> None:
 
 
 def count(lecture: Lecture, what: str) -> None:
-    """How many are there, or have answered, as it grows; and whether another window of hers has gone on."""
+    """Live count of phones or answers; also notices when another window of hers has gone on."""
     room = lecture.desk.room
     answered, there = store().count(room.code) if what else (0, 0)
     words = word(f"{what}_count") if what else ""
@@ -229,7 +229,7 @@ def _ended(lecture: Lecture) -> None:
 
 
 def afterwards(lecture: Lecture) -> None:
-    """What can be done with a class that has ended: its report, go on with it, delete it."""
+    """Actions for an ended class: report, continue, delete."""
     report.offer(lecture)
     desk = lecture.desk
     if lecture.lesson.twice:
@@ -242,7 +242,7 @@ def afterwards(lecture: Lecture) -> None:
 
 
 def confirm(label: str, sure: str, act: Callable[[], None], key: str, **look: Any) -> None:
-    """A button that asks once before it acts. sure: what it asks."""
+    """A button that asks for confirmation. sure: the question."""
     with st.popover(label, **look):
         st.markdown(text(sure))
         st.button(label, on_click=act, key=key, type="primary")

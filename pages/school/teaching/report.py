@@ -1,4 +1,4 @@
-"""What is left of a class: how many gave each answer, in totals only. It is the teacher's, and is kept nowhere."""
+"""The report of a class: totals of each answer. It goes to the teacher and is stored nowhere."""
 
 import html
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ from pages.screen.frame import exports
 from pages.screen.frame.share import address
 
 text, word = texts_of("class")
-BUTTON = "class.report.html"  # so its button is called, and with a question's number its picture
+BUTTON = "class.report.html"  # key of its button, and with a question's number of its picture
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; color: #172033 }
@@ -47,7 +47,7 @@ def offer(lecture: Lecture) -> None:
 
 
 def _pictures(lecture: Lecture) -> dict[str, Figure]:
-    """Of the teacher's own questions, the pictures of their pages, by their keys."""
+    """Pictures of pages for the teacher's own questions, by key."""
     pictures = {}
     for one in lecture.asked:
         question, case, truth = lecture.clear.get(one.place, (None, None, None))
@@ -59,8 +59,8 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
 
 
 def as_html(asked: Sequence[Asked], about: str, there: str, pictures: Collection[str] = ()) -> str:
-    """The report as a page that opens without a network and prints on paper. there: the address of the lesson.
-    pictures: the keys of those that there are.
+    """The report as a page that opens offline and can be printed. there: the lesson's address. pictures: keys of those
+    available.
     """
     title = html.escape(f"{word('report')} · {about}")
     return (
@@ -72,7 +72,7 @@ def as_html(asked: Sequence[Asked], about: str, there: str, pictures: Collection
 
 
 def _section(asked: Asked, pictures: Collection[str]) -> str:
-    """One question: what was asked and read, its picture, how many were right, what was answered, and what is true."""
+    """One question: words, input, picture, share of right answers, all answers, and the true one."""
     shown, truth, votes = asked.shown, asked.truth, tallies(asked)
     reads = f"{plain('lesson.reads')} {shown['reads']}" if shown.get("reads") else ""
     says = [shown.get("about", {}).get(language(), ""), reads]

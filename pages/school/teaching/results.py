@@ -1,4 +1,4 @@
-"""What the class answered, and what the network does: the phases in which there is a picture, and the talk."""
+"""Answers of the class and of the network: the phases with a picture, and the discussion."""
 
 from math import ceil
 from textwrap import wrap
@@ -22,19 +22,19 @@ from pages.school.teaching.lecture import Lecture
 from pages.screen.components.chart import chart
 from pages.screen.frame.navigation import open_with
 
-#: In the session: how many hints were shown, and whether the words, of which question.
+#: Session state: number of hints shown, and whether words are shown, by question.
 HINTS, WORDS = "class.hints_of", "class.words_of"
-A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: the least of a row of a picture, and what stays free below it
-ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question, and of what is said after it, that fit beside a picture
-ROOM_TO_TALK = 40  # of the former, that the call to talk takes
-MORE = 1.6  # times as many, from which on they are smaller, as the style sheet has it
+A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: least height of a picture's row, and margin below it
+ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question and of its explanation that fit beside a picture
+ROOM_TO_TALK = 40  # letters taken by the call to discuss
+MORE = 1.6  # times as many letters, from which they are smaller, as in the style sheet
 A_NAME = 21  # letters of a line beside a bar
-SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
+SMALLER = 4  # pixels by which letters beside bars are smaller
 text, word = texts_of("class")
 
 
 def ask(lecture: Lecture, *, small: bool = False) -> None:
-    """The question, and the input as the network reads it; of what has its answer, only the sentence that asks."""
+    """The question, and the input as the network reads it. small: only the sentence that asks, once answered."""
     assert lecture.now is not None
     shown = lecture.now.shown
     with st.container(key="class_ask_small" if small else "class_ask"):
@@ -47,12 +47,12 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
 
 
 def _in_room(name: str, words: str, room: int) -> DeltaGenerator:
-    """Where words take no more room than so many letters do: of more, they are smaller."""
+    """A container with room for so many letters; longer words get smaller letters."""
     return st.container(key=f"class_fits_{name}_{(width(words) > room) + (width(words) > room * MORE)}")
 
 
 def reads(lecture: Lecture) -> None:
-    """The input as the network reads it, in one line above a picture."""
+    """The input as the network reads it, on one line above a picture."""
     if lecture.now and "reads" in lecture.now.shown:
         with st.container(key="class_reads"):
             st.markdown(_read(lecture.now.shown))
@@ -63,7 +63,7 @@ def _read(shown: Shown) -> str:
 
 
 def closed(lecture: Lecture) -> None:
-    """What was answered. Who of them was wrong is not said before the talk: it would tell what is right."""
+    """The answers. Before the discussion, nothing says which are wrong."""
     ask(lecture, small=True)
     _last_hint(lecture)
     if lecture.last is None:
@@ -75,13 +75,13 @@ def closed(lecture: Lecture) -> None:
 
 
 def _words_are_hidden(lecture: Lecture) -> bool:
-    """Free words are shown when the teacher lets them."""
+    """Whether free words are still hidden: the teacher shows them."""
     by_word = lecture.now is not None and lecture.now.shown["gesture"] == "word"
     return by_word and st.session_state.get(WORDS) != lecture.desk.room.number
 
 
 def _answers(lecture: Lecture, *, revealed: bool = False) -> None:
-    """How the answers are spread over what could be answered; free words once she lets them."""
+    """Distribution of the answers; free words once the teacher shows them."""
     assert lecture.now is not None
     if lecture.last and _words_are_hidden(lecture):
         with st.container(key="class_hidden"):
@@ -93,7 +93,7 @@ def _answers(lecture: Lecture, *, revealed: bool = False) -> None:
 
 
 def discuss(lecture: Lecture) -> None:
-    """The talk, with what was answered still in sight."""
+    """The discussion, with the answers still visible."""
     ask(lecture, small=True)
     with st.container(key="class_discuss"):
         st.markdown(text("talk"))
@@ -111,12 +111,12 @@ def _last_hint(lecture: Lecture) -> None:
 
 
 def revealed(lecture: Lecture) -> None:
-    """How many were right, what the class said with the right answers marked, and beside it what the network does; of
-    chips, its weights lie among those of the class.
+    """Share of right answers, the class's answers with the right ones marked, and the network's numbers; for chips, the
+    network's weights are among the bars of the class.
     """
     ask(lecture, small=True)
     assert lecture.now is not None
-    beside = lecture.picture is not None  # which leaves little room: rows say the rest
+    beside = lecture.picture is not None  # there is little room: the rows say the rest
     sure = pictures.said_of_sure(lecture.now, named=not (beside or _words_are_hidden(lecture)))
     with st.container(key="class_said"):
         rights = pictures.said_of_right(lecture.tallies) if lecture.last else text("nobody")
@@ -137,7 +137,7 @@ def revealed(lecture: Lecture) -> None:
 
 
 def explained(lecture: Lecture) -> None:
-    """Why, beside what the network does."""
+    """The explanation, beside the network's numbers."""
     ask(lecture, small=True)
     left, right = st.columns(2)
     with left, st.container(key="class_network"):
@@ -151,12 +151,12 @@ def explained(lecture: Lecture) -> None:
 
 
 def _are_chips(lecture: Lecture) -> bool:
-    """Whether the network's weights lie among the chips of the class."""
+    """Whether the network's weights are among the bars of the class."""
     return lecture.now is not None and lecture.now.shown["gesture"] == "chips"
 
 
 def _network(lecture: Lecture) -> None:
-    """The network's own numbers; where there are none, the answer."""
+    """The network's numbers; if there are none, the answer."""
     here, now = lecture.here, lecture.now
     assert now is not None
     if here is None or not here[2].bars:
@@ -177,7 +177,7 @@ def _network(lecture: Lecture) -> None:
 
 
 def picture(lecture: Lecture, drawn: Picture) -> None:
-    """A picture that, in a presentation, takes the height that is left; its rows stay high enough to be read."""
+    """A picture that fills the remaining height in a presentation; rows stay legible."""
     figure = drawn.drawn()
     if lecture.screen.choice.big:
         names = len(figure.layout["yaxis"].get("ticktext", ())[: pictures.MOST_ROWS])
@@ -187,7 +187,7 @@ def picture(lecture: Lecture, drawn: Picture) -> None:
 
 
 def offer_page(lecture: Lecture) -> None:
-    """A button that opens the page on which the answer can be seen, with the input that it is about."""
+    """A button that opens the page that shows the answer, with its input."""
     question, truth = lecture.question, lecture.truth
     if question is None or truth is None:
         return

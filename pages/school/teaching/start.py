@@ -1,4 +1,4 @@
-"""Before there is a class: which lesson, about which input; and the way back into one."""
+"""Before a class: choose its lesson and input; or return to a class."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,7 +25,7 @@ text, word = texts_of("class")
 
 
 def _which_lesson(screen: Screen, now: Lesson) -> None:
-    """A list of the lessons about such an input, with a teacher's own where her link holds it."""
+    """A list of lessons for this input, with a teacher's own if her link holds one."""
     ours = [*LESSONS.values(), STUDY]
     lessons = {one.name: one for one in ours if one.input in (None, screen.choice.input)} | {now.name: now}
     titles = {name: title_of(one) for name, one in lessons.items()}
@@ -41,7 +41,7 @@ def _which_lesson(screen: Screen, now: Lesson) -> None:
 
 
 def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
-    """What a teacher is told, and decides, before the class comes in."""
+    """What a teacher decides, and needs to know, before the class joins."""
     _which_lesson(screen, lesson)
     if kind_of(screen.run) == "words":
         st.markdown(f":gray[{t('lesson.reads')}] **{literal(as_read(screen.run.tokens))}**")
@@ -57,13 +57,13 @@ def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Se
 
 
 def not_asked(screen: Screen, left_out: Sequence[Question]) -> None:
-    """Which questions the class is not asked, and why."""
+    """Names of the questions that the class is not asked, and why."""
     long = [one for one in left_out if one.own and not is_read(one.own)]
     rest = [one for one in left_out if one not in long]
     measured, unmarked = ([one for one in rest if bool(one.measure) is ours] for ours in (True, False))
     if measured:
         st.markdown(cases.not_asked(screen, measured))
-    if unmarked:  # a teacher's own without an answer: nobody can be told right
+    if unmarked:  # a teacher's question without an answer: nobody can be told whether he is right
         st.markdown(text("no_answer_marked", names=shorts_of(unmarked)))
     if long:
         st.markdown(text("too_long", names=shorts_of(long)))
@@ -75,7 +75,7 @@ def shorts_of(questions: Iterable[Question]) -> str:
 
 
 def _way_back() -> None:
-    """Back to a class that was begun here, or, with its key, elsewhere."""
+    """Return to a class started here, or elsewhere with its key."""
     for code in desk.own():
         look = {"icon": ":material/login:", "key": f"class.back.{code}"}
         st.button(word("back", code=code), on_click=select, kwargs={"of_class": code}, **look)
@@ -87,7 +87,7 @@ def _way_back() -> None:
 
 
 def member(code: str) -> None:
-    """For whoever has the class's code and not its key."""
+    """For a reader with the code of a class but not its key."""
     try:
         follow.room_of(store(), code)
     except (BusyError, UnavailableError, UnknownClassError):

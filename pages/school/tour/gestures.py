@@ -1,4 +1,4 @@
-"""How a question is answered by hand: widgets, and clicks in its picture. What is guessed goes into the session."""
+"""Widgets to answer a question, and clicks in its picture. The guess goes into the session state."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,13 +12,13 @@ from pages.school.questions.case import Guess, Truth
 from pages.school.questions.pictures import CHIPS
 from pages.screen.frame.pickers import told_apart
 
-FEW = 12  # numbers that stand beside each other
-#: What is done with a guess.
+FEW = 12  # numbers that fit side by side
+#: Handles a guess.
 Give = Callable[[Guess | None], None]
 
 
 def by_word(truth: Truth, _: Sequence[str], reader: Reader, key: str, give: Give) -> None:
-    """A word to be written, as the network's vocabulary has it; a sentence where it has no such word."""
+    """A word in the network's vocabulary, typed; a message if it is not there."""
     with st.form(f"{key}.typed", border=False):  # Enter sends it, too
         typed = st.text_input(plain("lesson.your_word"), key=key, max_chars=40).strip()
         if typed and isinstance(reader, TextReader) and typed_word(reader, key) is None:
@@ -30,7 +30,7 @@ def by_word(truth: Truth, _: Sequence[str], reader: Reader, key: str, give: Give
 
 
 def typed_word(reader: Reader, key: str) -> str | None:
-    """The word in that box, as the vocabulary has it; None where it has no such word. key: of the box."""
+    """The word in that box, as in the vocabulary; None if it is not there. key: of the box."""
     typed = st.session_state.get(key, "").strip()
     if not typed or not isinstance(reader, TextReader):
         return None
@@ -39,14 +39,14 @@ def typed_word(reader: Reader, key: str) -> str | None:
 
 
 def by_tap(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give) -> None:
-    """One of the options: a tap is the guess."""
+    """One of the options: a click is the guess."""
     names = told_apart(words)
     look: dict[str, Any] = {"on_change": _option_of, "args": (key, truth.options, give), "wrap": True}
     st.pills(plain("lesson.your_choice"), range(len(words)), format_func=names.__getitem__, key=key, **look)
 
 
 def by_slider(truth: Truth, _: Sequence[str], __: Reader, key: str, give: Give) -> None:
-    """A number to slide to; it begins in the middle, which is no guess before it was moved."""
+    """A slider, which starts in the middle; there is no guess before it is moved."""
     low, high = map(float, truth.span)
     step, middle = 0.01 if high - low <= 1 else 0.1, (low + high) / 2
     value = st.slider(plain("lesson.your_value"), low, high, middle, step, key=key)
@@ -54,7 +54,7 @@ def by_slider(truth: Truth, _: Sequence[str], __: Reader, key: str, give: Give) 
 
 
 def by_number(truth: Truth, _: Sequence[str], __: Reader, key: str, give: Give) -> None:
-    """A whole number: of a few, a tap is the guess; else it is typed."""
+    """A whole number: a click for few numbers, otherwise typed."""
     low, high = map(int, truth.span)
     if high - low < FEW:
         numbers = range(low, high + 1)
@@ -65,7 +65,7 @@ def by_number(truth: Truth, _: Sequence[str], __: Reader, key: str, give: Give) 
 
 
 def by_chips(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give) -> None:
-    """CHIPS chips, each as much as the others: a tap on a token gives it one, and the last one is the guess."""
+    """CHIPS equal chips: each click gives a token one, and the last completes the guess."""
     given = chips_so_far(key, len(words))
     st.caption(t("lesson.chips_left", left=CHIPS - sum(given)))
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}.tokens"):
@@ -80,13 +80,13 @@ def by_chips(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give
 
 
 def chips_so_far(key: str, count: int) -> list[int]:
-    """The chips that were given to each of so many tokens; none where they were given to another sentence."""
+    """The chips given to each of `count` tokens; none if they were for another sentence."""
     given: list[int] = st.session_state.get(f"{key}.given", [])
     return given if len(given) == count else [0] * count
 
 
 def give_chip(key: str, count: int, give: Give, place: int) -> None:
-    """Give a token a chip; the last one hands in the guess."""
+    """Give a token a chip; the last one submits the guess."""
     given = [chips + (i == place) for i, chips in enumerate(chips_so_far(key, count))]
     if sum(given) < CHIPS:
         st.session_state[f"{key}.given"] = given
@@ -96,7 +96,7 @@ def give_chip(key: str, count: int, give: Give, place: int) -> None:
 
 
 def give_option(options: Sequence[str], give: Give, place: int) -> None:
-    """Hand in an option by its place."""
+    """Submit an option by its index."""
     give(options[place])
 
 
@@ -105,7 +105,7 @@ def _drop(key: str) -> None:
 
 
 def _send(key: str, give: Give, *, ready: bool) -> None:
-    """The button that hands in what was set."""
+    """The button that submits the guess."""
     look = {"type": "primary", "key": f"{key}.send", "disabled": not ready}
     st.button(plain("lesson.send"), on_click=_if_any, args=(partial(_held, key), give), **look)
 
@@ -121,7 +121,7 @@ def _option_of(key: str, options: Sequence[str], give: Give) -> None:
 
 
 def _if_any(read: Callable[[], Guess | None], give: Give) -> None:
-    """Hand in a guess, if there is one by now: a click may bring what was typed right before it."""
+    """Submit a guess if there is one; a click may arrive together with text typed just before."""
     if (guess := read()) is not None:
         give(guess)
 

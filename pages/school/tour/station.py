@@ -1,5 +1,5 @@
-"""A station of the tour: at the left a question and how it is answered, at the right the page's own picture, covered as
-far as it would answer; once it is answered, both with the network's own numbers.
+"""A station of the tour: question and answer widgets on the left, the page's picture on the right, with the answer
+covered. After the guess, both show the network's numbers.
 """
 
 from collections.abc import Callable
@@ -35,8 +35,8 @@ from pages.screen.components.chart import chart
 from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pen import Pen
 
-EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence
-#: In the session: whether a station about that digit has led away from a tour of words, which goes on afterwards.
+EXAMPLE = 3  # the digit for stations about a drawing, if the reader has typed a sentence
+#: Session state: whether such a station has interrupted a tour of a sentence, which continues afterwards.
 AWAY = "lesson.away"
 MASK = literal("[MASK]")
 text, word = texts_of("lesson")
@@ -44,8 +44,8 @@ text, word = texts_of("lesson")
 
 @dataclass(frozen=True)
 class Station:
-    """A question on the page, with what was guessed. shown: whether the answer is. give: hands in a guess, None for
-    none; it holds no run. turn: how often the tour was begun anew.
+    """A question on the page, with the guess. shown: whether the answer is shown. give: submits a guess (None: no
+    guess) without keeping a run in memory. turn: number of restarts of the tour.
     """
 
     screen: Screen
@@ -60,7 +60,7 @@ class Station:
 
     @property
     def key(self) -> str:
-        """Of its widgets, which hold nothing of an earlier turn."""
+        """Key of its widgets, different after each restart."""
         return f"lesson.{self.question.key}" + (f".{self.turn}" if self.turn else "")
 
     # -- at the left -------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Station:
                 st.markdown(words)
 
     def _sentence(self) -> str:
-        """What the network reads, as a quotation; of a translation, what it writes, too. Nothing of a drawing."""
+        """The sentence that the network reads, as a quotation, with a translation's target; "" for a drawing."""
         trace = self.case.trace
         if trace.picture is not None or not trace.ids:
             return ""
@@ -88,7 +88,7 @@ class Station:
         return f"> {line}"
 
     def answer(self) -> None:
-        """How it is answered, and the widgets for it."""
+        """Instructions and widgets for the answer."""
         taps = any(drawn.picks for drawn in self._pictures)
         with st.container(key="tour_gesture"):
             how = f"do_{self.question.gesture}" + "_picture" * taps
@@ -99,7 +99,7 @@ class Station:
         st.button(word("show"), on_click=self.give, args=(None,), **look)
 
     def verdict(self) -> None:
-        """What is true, beside what was guessed, and why."""
+        """The answer, the guess, and the explanation."""
         with st.container(key="tour_answer"):
             if said := self._judged():
                 st.markdown(f"### {said}")
@@ -113,7 +113,7 @@ class Station:
         return self.guess is not None and is_right(self.question.gesture, self.guess, self.truth)
 
     def _judged(self) -> str:
-        """ "You said 0.80. It is 0.99"; of what a teacher left open, nothing."""
+        """Such as "You said 0.80. It is 0.99"; "" for a teacher's question without an answer."""
         truth, guess = self.truth, self.guess
         if truth.answer is None:
             return text("own_open")
@@ -129,7 +129,7 @@ class Station:
         return text(how, guess=said, answer=answer)
 
     def open_page(self) -> None:
-        """A button that opens the page of the question at the same place, with the same word hidden."""
+        """A button that opens the question's page at the same place, with the same word masked."""
         if not (self.question.place or self.question.page):
             return
         page, at = seen_at(self.question, self.truth)
@@ -179,7 +179,7 @@ class Station:
             chart(figure, f"lesson.picture_{number}", alt, file, caption, on_pick=self._pick() if one.picks else None)
 
     def _pick(self) -> Callable[..., None]:
-        """What a click on a mark does; it holds no run."""
+        """Callback for a click on a mark; it keeps no run in memory."""
         if self.question.gesture == "chips":
             return partial(give_chip, self.key, len(self.truth.options), self.give)
         return partial(give_option, self.truth.options, self.give)
