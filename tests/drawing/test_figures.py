@@ -12,7 +12,7 @@ from plotly.colors import hex_to_rgb
 from model.overview import painter
 from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, over_drawing, tiles
 from pages.drawing.figures.base import SIGNED, signed_colours
-from pages.drawing.figures.curves import waterfall, waves
+from pages.drawing.figures.curves import adding_up, waterfall, waves
 from pages.drawing.figures.matrices import Matrix, abreast
 from pages.drawing.figures.theme import LARGE, draw_on, letters
 
@@ -179,6 +179,13 @@ def test_each_bar_of_a_sum_begins_where_the_one_before_ends_and_the_last_is_the_
     assert low < -2.5 - 0.2 * 4 and high > 1.5 + 0.2 * 4  # room for numbers beside short bars
     assert len(set(bar["marker"]["color"])) == 4
     assert figure.checked()
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_numbers_add_up_as_they_are_written(seed: int) -> None:
+    parts = np.random.default_rng(seed).normal(0, 30, 8)
+    for shown in (adding_up(parts), adding_up(parts, rest=7)):
+        assert round(shown.sum(), 2) == round(parts.sum(), 2) and np.abs(shown - parts)[:7].max() < 0.01
 
 
 def test_a_marked_column_can_be_pointed_at_though_the_map_is_wide() -> None:
