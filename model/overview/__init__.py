@@ -1,4 +1,4 @@
-"""A run on one screen: its pictures as few bytes, and the painter that shows them in a browser."""
+"""A run on one screen: its numbers in few bytes, and the painter that draws them in a browser."""
 
 from model.overview.answers import Answers, answers_of
 from model.overview.opened import exact

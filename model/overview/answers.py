@@ -1,4 +1,4 @@
-"""What a run answers, as bars: at each token of a masked-word network, else once; and read after each layer."""
+"""Answers of a run as bars: for each token of a masked-word network, else one; and the logit lens."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ Bar = tuple[str, float]
 class Answers:
     """The bars of a run.
 
-    kind: "word" (in place of a token), "class", "label" (each true or not), "number" (what is measured), "tag" (of a
-    token), "bound" (where a part of the text begins and ends), or "none". rows: token -> bars; -1 stands for the whole
-    input. lens: token -> for each layer the bars read after it, where they were read. reads: the token whose row is
-    read, where the answer is of the whole input and one row is. right: token -> what stands there.
+    kind: "word" (at each token), "class", "label" (true or false), "number", "tag" (of a token), "bound" (start and end
+    of a part of the text), or "none". rows: token -> bars; -1 is the whole input. lens: token -> bars after each layer,
+    if computed. reads: the one token whose row an answer for the whole input is read from. right: token -> the true
+    word.
     """
 
     kind: str
@@ -51,10 +51,10 @@ def answers_of(
     right: dict[int, str] | None = None,
     name: Callable[[str], str] = str,
 ) -> Answers:
-    """The bars of a run, by what the network's head is.
+    """The bars of a run, for the network's kind of head.
 
-    asked: the tokens at which it is read after each layer; without any, the hidden ones. right: token -> the word that
-    stands there. name: how a class is called.
+    asked: tokens for the logit lens; default the masked ones. right: token -> the true word. name: display name of a
+    class.
     """
     head, graph = trace.config.head, trace.graph
     if "logits" in trace and trace.axes("logits") == ("token", "word"):
@@ -104,7 +104,7 @@ def bars_of(labels: Sequence[str], values: Sequence[float], name: Callable[[str]
 
 @torch.inference_mode()
 def _lens(trace: Run, token: int, names: Sequence[str]) -> list[list[Bar]]:
-    """What the head would answer if each layer were the last ("logit lens", nostalgebraist 2020)."""
+    """The head's answer as if each layer were the last (logit lens, nostalgebraist 2020)."""
     network = trace.network
     states = torch.from_numpy(np.stack([trace.stream(layer)[-1] for layer in range(trace.graph.layers())]))
     Z = network.norm(states.to(next(network.parameters())))

@@ -1,4 +1,4 @@
-"""What an opened picture shows: from what its cells are computed, as the graph says it, and those numbers exactly."""
+"""Data of an opened picture: from which quantities its cells are computed, and their exact numbers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ LOUDEST = 10  # neurons
 
 @dataclass
 class Rows:
-    """Numbers of quantities as they were recorded, behind each other: what stands where, and the float32 themselves."""
+    """Recorded numbers of several quantities in one sequence of float32, and the position of each."""
 
     blocks: list[dict[str, Any]] = field(default_factory=list)
     parts: list[bytes] = field(default_factory=list)
@@ -39,18 +39,18 @@ class Rows:
         self.parts.append(np.ascontiguousarray(values, "<f4").tobytes())
 
     def described(self, start: int = 0) -> dict[str, Any]:
-        """What stands where, if the numbers begin at `start`."""
+        """Position of each quantity, if the numbers begin at `start`."""
         return {"blocks": [one | {"at": start + one["at"]} for one in self.blocks], "neurons": self.neurons}
 
 
 def names_of(graph: Graph, layer: int) -> dict[str, str]:
-    """Name in a layer -> trace key: of its pictures, of what enters it, and of what its heads find."""
+    """Name in a layer -> trace key: its pictures, its input, and the outputs of its heads."""
     attention, _ = graph.sublayers(layer)
     return {"x": graph.stream(layer)[0], **keys_of(graph, layer), "heads": f"{attention.prefix}heads"}
 
 
 def steps_of(trace: Run, layer: int) -> dict[str, dict[str, Any]]:
-    """Name -> from what the quantity is computed, for those whose arithmetic the painter shows."""
+    """Name -> how the quantity is computed, for those whose arithmetic the painter shows."""
     keys, steps = names_of(trace.graph, layer), {}
     named = {key: name for name, key in keys.items()}
     wanted = [key for name, key in keys.items() if name not in ("q", "k", "v", "a") and (name != "x" or not layer)]
@@ -73,13 +73,13 @@ def steps_of(trace: Run, layer: int) -> dict[str, dict[str, Any]]:
 
 
 def _done(trace: Run, quantity: Quantity) -> bool:
-    """Whether the painter can compute it: all that it reads was recorded, and nobody changed it."""
+    """Whether the painter can compute it: all its inputs were recorded, and no edit changed it."""
     known = all(trace.graph[key].traced for key in quantity.reads)
     return quantity.operation in DONE and known and quantity.key not in trace.edited
 
 
 def exact(trace: Run, role: str, layer: int, head: int, token: int) -> Rows:
-    """All that the arithmetic of a picture's cells needs: everything, or where that is much, this head's or token's."""
+    """The numbers for the arithmetic of a picture's cells: all, or if those are many, only this head's or token's."""
     rows = Rows()
     if role in ("x0", "x"):
         role, layer = ("n2", layer - 1) if role == "x" and layer else ("x", 0)
@@ -101,7 +101,7 @@ def exact(trace: Run, role: str, layer: int, head: int, token: int) -> Rows:
 
 
 def everything(trace: Run) -> Rows:
-    """For a file: what `exact` sends of all layers, heads and tokens, but for the pictures that are `KEPT` there."""
+    """For a file: what `exact` sends, for all layers, heads and tokens, without the pictures in `KEPT`."""
     rows = Rows()
     for layer in range(trace.config.layers):
         steps = steps_of(trace, layer)
@@ -116,7 +116,7 @@ def everything(trace: Run) -> Rows:
 
 
 def leaves(trace: Run, layer: int, roles: Iterable[str]) -> dict[str, str]:
-    """Name -> trace key of all that stands in the arithmetic of some pictures and that the painter does not compute."""
+    """Name -> trace key of the quantities in the arithmetic of some pictures that the painter does not compute."""
     keys, steps, found = names_of(trace.graph, layer), steps_of(trace, layer), {}
     wanted, opened = list(roles), set(roles)
     while wanted:
@@ -140,9 +140,10 @@ def add_trained(trace: Run, layer: int, rows: Rows) -> None:
 
 
 def parts_of_heads(trace: Run, layer: int) -> np.ndarray:
-    """(token, head + 1): how far each head takes what attention adds to a token, along that; last, what b_O does.
+    """(token, head + 1): component of each head's contribution in the direction of attention's output; last, that of
+    b_O.
 
-    Along a row o of Concat·W_O a head's contribution c counts c · o / |o|: together they are the length of o.
+    For a row o of Concat·W_O, a contribution c counts c · o / |o|; together they are the length of o.
     """
     attention, _ = trace.graph.sublayers(layer)
     output = trace[keys_of(trace.graph, layer)["a"]].astype(np.float64)
@@ -153,9 +154,9 @@ def parts_of_heads(trace: Run, layer: int) -> np.ndarray:
 
 
 def loudest(trace: Run, layer: int, token: int) -> list[tuple[int, float, float, tuple[str, ...]]]:
-    """The strongest neurons of a token: place, value, what it was before the activation, and the words it points to.
+    """The strongest neurons of a token: index, value, value before the activation, and the words to which it points.
 
-    These are in the letters of the input; of a picture they are classes. Without a head there are none.
+    Words are in the script of the input; for pictures they are classes. Empty without a head.
     """
     prefix = trace.graph.sublayers(layer)[1].prefix
     values, before = trace[keys_of(trace.graph, layer)["h"]][token], trace[f"{prefix}hidden"][token]

@@ -1,4 +1,4 @@
-"""A run as one description for a browser: layers × pictures, each number in one byte or two."""
+"""A run as one description for a browser: layers × pictures, one or two bytes per number."""
 
 import base64
 import json
@@ -30,23 +30,23 @@ QUANTA = {"u1": 200, "i1": 126, "i2": 32766}
 
 @dataclass(frozen=True)
 class Packed:
-    """A run for the painter: `about` says what stands where in `numbers`."""
+    """A run for the painter: `about` describes the positions in `numbers`."""
 
     about: dict[str, Any]
     numbers: bytes
 
     def with_(self, **more: Any) -> "Packed":
-        """The same with more to say: `words`, `notes`, …"""
+        """A copy with further entries: `words`, `notes`, …"""
         return Packed(self.about | more, self.numbers)
 
     @property
     def text(self) -> str:
-        """All of it as JSON, the numbers in base64."""
+        """JSON, with the numbers in base64."""
         return json.dumps(self.about | {"numbers": base64.b64encode(self.numbers).decode()}, ensure_ascii=False)
 
     @property
     def message(self) -> bytes:
-        """All of it in bytes: the length of the JSON in four bytes, the JSON, then the numbers as they are."""
+        """Bytes: the length of the JSON in four bytes, the JSON, the raw numbers."""
         about = json.dumps(self.about, ensure_ascii=False).encode()
         about += b" " * (-len(about) % 4)
         return len(about).to_bytes(4, "little") + about + self.numbers
@@ -63,10 +63,9 @@ def pack(
 ) -> Packed:
     """Everything that the painter shows of a run.
 
-    layer: the one that is sent of a run too large to send all, unless the whole of it is wanted. exact: with all that
-    the arithmetic of a cell needs, for a file that can ask nobody. answers: in place of the network's own, where the
-    caller names classes otherwise. picture: the input as it looks, (height, width[, 3]) in [0, 1], if not as the
-    network reads it.
+    layer: the one to send if the run is too large for all, unless `whole`. exact: include the numbers for the
+    arithmetic of cells, for a file without a server. answers: replace the network's own, if the caller names classes
+    differently. picture: the input for display, (height, width[, 3]) in [0, 1], if it differs from the network's.
     """
     config, graph = trace.config, trace.graph
     answers = answers or answers_of(trace)
@@ -114,7 +113,7 @@ def pack(
 
 
 def pooled(values: np.ndarray, most: int) -> tuple[np.ndarray, int]:
-    """At most so many columns, each the strongest of as many neighbours; returns how many neighbours those are."""
+    """At most `most` columns, each the strongest of some neighbours; also returns the number of neighbours."""
     columns = values.shape[-1]
     together = -(-columns // most)
     if together == 1:
@@ -128,9 +127,9 @@ def pooled(values: np.ndarray, most: int) -> tuple[np.ndarray, int]:
 
 
 def columns_of(trace: Run) -> int | None:
-    """How many columns pictures may have, so that all layers are small enough to be sent at once.
+    """Number of columns per picture with which all layers are small enough to be sent at once.
 
-    None: they never are, and one layer is sent at a time.
+    None: impossible; one layer is sent at a time.
     """
     rows, config, columns = min(len(trace.tokens), MOST_ROWS), trace.config, MOST_COLUMNS
     while columns >= LEAST_COLUMNS:
@@ -142,7 +141,7 @@ def columns_of(trace: Run) -> int | None:
 
 
 class _Writer:
-    """The numbers of pictures behind each other, and where each of them stands."""
+    """The numbers of pictures in one sequence, and the position of each."""
 
     def __init__(self, rows: int, columns: int, exact: bool = False) -> None:
         self.rows, self.columns, self.exact = rows, columns, exact
@@ -191,12 +190,11 @@ class _Writer:
 
 
 def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.ndarray]:
-    """(map, row, column) as whole numbers, a scale for each map: a value is its number times that, to one scale.
+    """(map, row, column) as integers, with a scale for each map: value = integer × scale.
 
-    In as many decimals as `decimals` has of the scales it is written as the value itself would be.
-
-    "u1": shares between 0 and 1, by halves of a hundredth and read in the middle of one. "i1", "i2": signed numbers in
-    one byte, if that holds a decimal of them, or two; the least of them is −∞, or no number. "f4": as they are.
+    Rounded to `decimals(scale)` decimals, it is displayed like the value itself. "u1": shares from 0 to 1 in steps of
+    half a hundredth, decoded at the middle of a step. "i1", "i2": signed numbers in one byte, if exact to a decimal, or
+    two; the least integer is −∞ or NaN. "f4": unchanged.
     """
     seen = np.where(np.isfinite(values), values, 0.0).astype(np.float64)
     if share and seen.min() >= 0 and seen.max() <= 1:
@@ -220,7 +218,7 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
 
 
 def decimals(scales: ArrayLike) -> int:
-    """How many decimals numbers hold that are a scale apart: two at most, below 0 if not one in front of the point."""
+    """Number of decimals to display for numbers a scale apart: at most two; negative if even the units are inexact."""
     return min(2, math.floor(-math.log10(1.01 * np.max(scales))))
 
 
@@ -229,7 +227,7 @@ def _usual_of_maps(values: np.ndarray) -> np.ndarray:
 
 
 def _usual(values: np.ndarray) -> float:
-    """How far from 0 all but the furthest of some numbers are: the end of the colours."""
+    """End of the colour scale: distance from 0 of all but the most extreme numbers."""
     return float(np.quantile(np.abs(np.where(np.isfinite(values), values, 0.0)), 0.995)) or 1e-6
 
 
@@ -240,7 +238,7 @@ def _shape(trace: Run, role: str) -> str:
 
 
 def _drawing(trace: Run, picture: np.ndarray | None) -> dict[str, Any]:
-    """The input as it looks, its patches' sides, and how many tokens stand before them."""
+    """The input for display, the sides of its patches, and the number of tokens before them."""
     if picture is None:
         picture = trace.picture
         assert picture is not None

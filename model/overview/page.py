@@ -27,7 +27,7 @@ HEIGHT = 720  # pixels, in a notebook
 
 @cache
 def painter() -> str:
-    """The painter as one script: its modules behind each other, without what they import of each other."""
+    """The painter as one script: its modules concatenated, without their imports."""
     modules = ((HERE / "painter" / f"{name}.js").read_text("utf-8") for name in MODULES)
     return re.sub(r"^(?:import|export) .* from '\./.*\n", "", "\n".join(modules), flags=re.MULTILINE)
 
@@ -36,8 +36,8 @@ def painter() -> str:
 class Overview:
     """A run on one screen. A notebook shows it; `save` writes it as one file.
 
-    place: layer, head and token that are shown first, from 0. others: language -> what the page says in it, where its
-    address ends in ?lang=zh, say.
+    place: layer, head and token shown first, from 0. others: language -> words of the page, for addresses that end in
+    ?lang=zh or the like.
     """
 
     packed: Packed
@@ -48,7 +48,9 @@ class Overview:
 
     @classmethod
     def of(cls, trace: Run, layer: int | None = None, head: int | None = None, token: int | None = None) -> Self:
-        """Of a run, in English. By default at a hidden token, and in the head in which it attends most to another."""
+        """The overview of a run, in English. Defaults: a masked token, and the head in which it attends most to another
+        token.
+        """
         if token is None:
             token = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else min(1, len(trace.tokens) - 1)
             token = 0 if trace.picture is not None else token
@@ -95,7 +97,7 @@ class Overview:
 
 
 def _striking(trace: Run, token: int, layers: range | list[int]) -> tuple[int, int]:
-    """The layer and head in which a token attends most to one other token that is no [CLS] or [SEP]."""
+    """The layer and head in which a token attends most to another one, except [CLS] and [SEP]."""
     others = [i for i, name in enumerate(trace.tokens) if i != token and name not in ("[CLS]", "[SEP]")]
     best = -1.0, (layers[0], 0)
     for layer in layers if others else ():

@@ -1,4 +1,4 @@
-"""Which quantities of a run the overview shows, in the order of softmax(QKᵀ/√d_k)·V."""
+"""The quantities of a run that the overview shows, in the order of softmax(QKᵀ/√d_k)·V."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ PAGE_OF: dict[str, tuple[str, dict[str, str | int | None]]] = {
 class Picture:
     """One picture of the overview.
 
-    symbol: how it is written; ^ and _ raise and lower the next character or {group}, {l} is the number of the layer.
-    caption: the key of its name among the words.
+    symbol: ^ and _ raise and lower the next character or {group}; {l} is the layer's number. caption: key of its name
+    in the words.
     """
 
     role: str
@@ -83,9 +83,10 @@ def pictures_of(graph: Graph) -> list[Picture]:
 
 
 def touched(graph: Graph, edited: Collection[str]) -> list[str]:
-    """Which pictures edits at these keys touch, in order: "2.w" for the weights of the third layer, "x0" before all.
+    """The pictures that edits at these keys change, in order: "2.w" for the weights of the third layer, "x0" before
+    all.
 
-    A key without a picture touches the next picture that is computed after it.
+    A key without a picture counts for the next picture computed after it.
     """
     shown = {key_before(graph): "x0"}
     for layer in range(graph.layers()):

@@ -1,4 +1,4 @@
-"""What the overview asks of a run: a Trace has it."""
+"""The interface of a run that the overview uses; Trace has it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from model.variants.pooled import Pooled
 
 
 class Guess(Protocol):
-    """The head's result at one place, or of the whole input."""
+    """The answer at one position, or for the whole input."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
@@ -56,10 +56,10 @@ class Run(Protocol):
 
 
 class Difference:
-    """A run whose numbers are those of one run less those of another; all else is the first one's."""
+    """A run whose numbers are those of one run minus those of another; everything else is the first one's."""
 
     def __init__(self, run: Run, less: Callable[[str], np.ndarray]) -> None:
-        """less: key -> that number of `run` less the other's; NaN where the other has none."""
+        """less: key -> number of `run` minus that of the other; NaN if the other has none."""
         self._run, self._less = run, less
 
     def __getitem__(self, key: str) -> np.ndarray:

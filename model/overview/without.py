@@ -1,4 +1,4 @@
-"""A run without one of its heads: which are off, and, for a file that can ask nobody, what it answers without each."""
+"""A run without one of its heads: which are off, and, for a file without a server, its answers without each."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,16 +14,16 @@ MOST = 20_000_000_000  # multiply-adds, about a second: the file of a larger run
 
 
 def heads_off(trace: Run) -> list[str]:
-    """The heads that an edit of their own switches off: "layer.head", from 0."""
+    """The heads that single edits switch off: "layer.head", from 0."""
     return [f"{layer}.{head}" for layer, head in _heads(trace) if head_off(layer, head) in trace.edits]
 
 
 def without_heads(trace: Run, token: int, name: Callable[[str], str] = str) -> dict[str, Any]:
-    """What a run answers without each of its heads, and how much of the probability each moves, switched off alone:
+    """Answers of a run without each of its heads, and the probability that each head, switched off alone, moves.
 
-    {"without": {"token", "answers": "layer.head" -> bars}, "lean": {token: (layer, head), from 0 to 1}}. token: at
-    which the answer is read; where it is of the whole input, -1 in both. name: how a class is called. {} where the
-    answer is no word and no class, or that cannot be run again, or would take long.
+    Returns {"without": {"token", "answers": "layer.head" -> bars}, "lean": {token: (layer, head), from 0 to 1}}. token:
+    where the answer is read; -1 in both if it is for the whole input. name: display name of a class. {} if the answer
+    is no word and no class, or running again is impossible or slow.
     """
     heads = _heads(trace)
     if "logits" not in trace or trace.logits_with is None:
@@ -33,7 +33,7 @@ def without_heads(trace: Run, token: int, name: Callable[[str], str] = str) -> d
     words = "word" in trace.axes("logits")
     try:
         logits = trace.logits_with([(), *([head_off(*head)] for head in heads)], token if words else None)
-    except EditError:  # with the edits of this run a number grows too large
+    except EditError:  # a number overflows with this run's edits
         return {}
     p = softmax(logits.astype(np.float64))
     moved = [_rounded(float(np.abs(one - p[0]).sum()) / 2) for one in p[1:]]

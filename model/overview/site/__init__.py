@@ -1,4 +1,4 @@
-"""The run on one screen without a server: a folder that any host of files serves, in which the browser computes."""
+"""The run on one screen without a server: a folder for any static host, computed in the browser."""
 
 import base64
 import json
@@ -45,11 +45,11 @@ OPENED = ("x", "s", "w", "heads", "n1", "n2")
 
 
 def make_site(folder: Path, app: str = "", runs: Sequence[str] = (), sentences: Path | None = None) -> None:
-    """Write index.html and all that it needs into a folder, which is made; what else lies there stays.
+    """Write index.html and everything it needs into a folder, creating it; other files there stay.
 
-    app: the address of an app; each picture leads to it then. runs, sentences: encoders and a file, of which a gallery
-    shows the runs. Raises ExportError, before anything is written, where npm or what ONNX needs is missing, or an
-    encoder or the file cannot be read.
+    app: address of an app to which pictures link. runs, sentences: encoders and a file of sentences for a gallery of
+    runs. Raises ExportError, before writing anything, if npm or a package for ONNX is missing, or an encoder or the
+    file cannot be read.
     """
     if bool(runs) != bool(sentences):
         raise ExportError("runs and sentences go together: encoders, and a file with a sentence on each line")
@@ -97,7 +97,7 @@ def _words(language: str) -> dict[str, Any]:
 
 
 def _fetch_engine(folder: Path) -> None:
-    """What runs the network in a browser, and cuts sentences, from npm."""
+    """Fetch from npm what runs the network and tokenizes sentences in a browser."""
     if not (npm := shutil.which("npm")):
         raise ExportError("for a site npm is needed, which comes with Node.js (Debian: apt-get install npm)")
     with TemporaryDirectory() as room:
@@ -111,10 +111,9 @@ def _fetch_engine(folder: Path) -> None:
 
 
 def _network(pipeline: Pipeline, run: Trace, folder: Path) -> dict[str, Any]:
-    """Write a network; what the page needs to know of it, as one of its runs has it.
+    """Write a network. Returns what the page needs to know about it, taken from one of its runs.
 
-    keys: role -> the key of each layer; limits: how packing.py and answers.py draw the line; load: what the engine is
-    told.
+    keys: role -> the key of each layer; limits: those of packing.py and answers.py; load: options of the engine.
     """
     config, graph, reader = pipeline.config, pipeline.graph, pipeline.reader
     with TemporaryDirectory() as room:
@@ -138,7 +137,9 @@ def _network(pipeline: Pipeline, run: Trace, folder: Path) -> dict[str, Any]:
 
 
 def _packed(run: Trace, network: dict[str, Any], answers: Answers | None = None) -> Packed:
-    """A run, with what the page needs to know of its network (see `_network`), and the trained numbers of its steps."""
+    """A run, with what the page needs to know about its network (see `_network`), and the trained numbers of
+    its steps.
+    """
     packed, trained = pack(run, answers=answers), opened.Rows()
     for layer in range(run.config.layers):
         opened.add_trained(run, layer, trained)
@@ -147,7 +148,7 @@ def _packed(run: Trace, network: dict[str, Any], answers: Answers | None = None)
 
 
 def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Trace, Answers]:
-    """What a visitor sees first: a sentence, a head and a word of it, which is hidden; that run, and its answers."""
+    """The first view: a sentence with a masked word and a head; its run, and its answers."""
     roles, reader = head_roles(), pipeline.reader
     first = roles and roles.first(language)
     assert first and isinstance(reader, TextReader)
@@ -159,7 +160,7 @@ def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Trace, An
 
 
 def _digit(folder: Path) -> Packed:
-    """The run of a drawing, and ten drawings to pick from, of each digit one."""
+    """The run of a drawing, and ten example drawings, one of each digit."""
     digits = load("digits")
     drawings = [_drawn(picture) for picture in examples.digits()[::2]]
     run = digits(digits_of.prepare(drawings[FIRST_DIGIT] / 3))
@@ -168,12 +169,12 @@ def _digit(folder: Path) -> Packed:
 
 
 def _drawn(picture: np.ndarray) -> np.ndarray:
-    """A picture as on the pad: (112, 112) greys from 0 to 3."""
+    """A picture as on the pad: (112, 112), four greys from 0 to 3."""
     large = functional.interpolate(torch.from_numpy(picture)[None, None], (PLACES, PLACES), mode="bilinear")[0, 0]
     return (large * 3).round().numpy().astype(np.uint8)
 
 
 def _in_bytes(drawing: np.ndarray) -> bytes:
-    """Four places in each byte, row by row."""
+    """Four pixels in each byte, row by row."""
     places = drawing.reshape(-1, 4)
     return (places << np.array([0, 2, 4, 6], np.uint8)).sum(1).astype(np.uint8).tobytes()

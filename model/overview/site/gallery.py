@@ -1,4 +1,4 @@
-"""Runs of other encoders beside the site: a page for each encoder and sentence, and an index of them."""
+"""A gallery of other encoders' runs: a page for each encoder and sentence, and an index."""
 
 import base64
 import re
@@ -26,7 +26,7 @@ MOST_NAMED = 60  # letters of a sentence in an error
 
 @dataclass(frozen=True)
 class Page:
-    """A run's file, its sentence, and the weights of the head in which it opens, a byte for each, in base64."""
+    """A run's file, its sentence, and the weights of the head shown first, a byte each, in base64."""
 
     file: str
     sentence: str
@@ -36,8 +36,8 @@ class Page:
 def make_gallery(site: Path, names: Sequence[str], sentences: Path, words: dict[str, dict[str, str]]) -> None:
     """Write runs/ into the folder of a site.
 
-    names: of encoders, whatever `load` takes; sentences: a file with one on each line; words: of the index, in each
-    language. Raises ExportError for an encoder, a file or a sentence that cannot be read.
+    names: encoders, as `load` takes them; sentences: a file with one per line; words: of the index, in each language.
+    Raises ExportError for an encoder, file or sentence that cannot be read.
     """
     lines = _lines(sentences)
     folder = site / FOLDER
@@ -71,7 +71,7 @@ def _encoder(name: str) -> Pipeline:
 
 
 def _page(pipeline: Pipeline, name: str, sentence: str, folder: Path) -> Page:
-    """Write the run of a sentence. Its address stays as it is when other encoders and sentences are added."""
+    """Write the run of a sentence. Its address does not change when other encoders and sentences are added."""
     try:
         run = pipeline(sentence)
     except InputError as error:
