@@ -40,7 +40,7 @@ LEAST = {"moved": 0.01, "lead": 0.04, "judged": 0.01, "cosine": 0.01, "turned": 
 WITHOUT_SIGN = ("moved", "turned")
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
-LOWEST = 240  # pixels of it in a presentation, where it leaves room for what a click does
+LOWEST = 224  # pixels of it in a presentation, where it leaves room for what a click does
 BESIDE = 0.55  # of the page's width, that it has
 text, word = texts_of("what_if")
 

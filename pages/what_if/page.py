@@ -34,6 +34,7 @@ PARTS = {
     "residuals": {"residuals": changes.residuals},
     "input": {"tokens": changes.tokens, "places": changes.positions, "patching": another_input},
 }
+GUESSES = 150  # pixels of their bars in a presentation, where a change and another input leave no more
 #: Each kind was a tab of its own.
 FORMER = {kind: {"tab": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds if kind not in PARTS}
 
@@ -137,7 +138,8 @@ def answer(lab: Experiment, truth: int | None) -> None:
         return {"output": output, "against": against if output == of else of, "measure": "lead"}
 
     most = 5 if screen.run.picture is None or screen.choice.big else 10
-    guesses(screen, lab.pen, "guesses", lab.place, watch, truth, most=most)
+    height = GUESSES if screen.choice.big else None
+    guesses(screen, lab.pen, "guesses", lab.place, watch, truth, most=most, height=height)
     words = [word(f"measure_{name}") for name in MEASURES]
     either("measure", word("measure"), MEASURES, words, lab.measure)
     if lab.measure == "lead":

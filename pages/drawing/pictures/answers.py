@@ -31,6 +31,7 @@ def likeliest_outputs(
     most: int = 10,
     unchanged: Trace | None = None,
     output: int | None = None,
+    height: int | None = None,
 ) -> Picture:
     """The likeliest words at a token, or all classes, as bars.
 
@@ -54,7 +55,7 @@ def likeliest_outputs(
         was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
         numbers = [f"{one}{decimal(now[i])}" for one, i in zip(was, shown, strict=True)]
         colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
-        look: dict = {"colours": colours, "room": room, "there": drawn.other, "most": 1.0}
+        look: dict = {"colours": colours, "room": room, "there": drawn.other, "most": 1.0, "height": height}
         look |= {} if output is None else by_softmax(run, place.token, shown)
         figure = bars_with_numbers(now[shown], named, numbers, **look)
         shapes = figure.layout["shapes"] = [] if output is None else [row_of(shown.index(output))]
@@ -77,7 +78,9 @@ def likeliest_outputs(
     )
 
 
-def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: int = 10) -> Picture:
+def moved_most(
+    run: Trace, place: Place, *, title: str, choose: Choose, most: int = 10, height: int | None = None
+) -> Picture:
     """The words, or classes, whose probability differs most between two runs, as bars of the difference."""
     names = outputs_of(run)
 
@@ -89,7 +92,7 @@ def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: in
 
     def draw(drawn: Numbers) -> Figure:
         numbers = [signed(float(v)) if np.isfinite(v) else "" for v in drawn.array]
-        return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, differs=drawn.differs)
+        return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, differs=drawn.differs, height=height)
 
     def table(drawn: Numbers) -> pd.DataFrame:
         return pd.DataFrame({plain("change.shown_difference"): drawn.array}, index=drawn.axes[0].labels)

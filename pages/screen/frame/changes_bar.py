@@ -31,7 +31,7 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
     """
     if not choice.edits and not waiting:
         return
-    if choice.edits:
+    if choice.edits and not (choice.big and choice.other_subject):  # one row of both
         st.markdown(f":orange-badge[{plain('change.badge')}]", width="content")
     edits = chosen().edits
     shown = [(place, edit) for some in (choice.edits, waiting) for place, edit in enumerate(edits) if edit in some]

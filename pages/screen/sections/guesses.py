@@ -26,6 +26,7 @@ def guesses(
     most: int = 10,
     title: str | None = None,
     output: int | None = None,
+    height: int | None = None,
 ) -> None:
     """The likeliest words at one place, or all classes; in a changed run, with their probabilities before.
 
@@ -34,10 +35,10 @@ def guesses(
     title = title or plain("words.guesses" if says_words(screen.run) else "words.classes")
     at = replace(screen.at, token=place)
     if screen.two.differs and screen.two.counterpart(place) is not None:
-        pen.show(name, partial(moved_most, title=title, choose=choose, most=most), at=at)
+        pen.show(name, partial(moved_most, title=title, choose=choose, most=most, height=height), at=at)
         return
     said = guess_in_words(screen, probabilities(screen.run, place), place, truth)
-    look = {"title": title, "choose": choose, "truth": truth, "most": most, "output": output}
+    look = {"title": title, "choose": choose, "truth": truth, "most": most, "output": output, "height": height}
     make: Make = partial(likeliest_outputs, said=said, unchanged=screen.original if screen.run.edits else None, **look)
     pen.show(name, make(screen.run, at) if screen.two.differs else make, at=at)  # no counterpart to compare with
 
