@@ -13,7 +13,7 @@ from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
-from pages.drawing.text.numbers import decimal, first, percent, summands, two
+from pages.drawing.text.numbers import decimal, first, gives, percent, summands, two
 
 PREFIX = "layers.{l}.attention."
 PASSED = 145  # pixels of three strips
@@ -79,11 +79,13 @@ def passed_on(run: Trace, place: Place) -> Picture:
     symbol, share = plain_math(run.graph[f"{prefix}V"].symbol), decimal(float(weight))
     called = [f"{symbol} · {names[key]}", f"{share} · {symbol}", word("strip_output")]
     said = {"token": names[place.token], "key": names[key], "weight": share}
-    said |= {"score": two(float(run[f"{prefix}scores"][(*at, key)]))}
+    score = float(run[f"{prefix}scores"][(*at, key)])
+    said |= {"score": two(score)}
     seen = float(run[f"{prefix}masked"][(*at, key)])
     said |= {"seen": "−∞" if seen == -np.inf else two(seen)}
     if scaled_one := f"{prefix}scaled" in run and seen == run[f"{prefix}scaled"][(*at, key)]:
-        said |= {"root": str(round(run.graph[f"{prefix}scaled"].factor ** -2))}
+        factor = run.graph[f"{prefix}scaled"].factor
+        said |= {"root": str(round(factor**-2)), "seen": gives(round(score, 2) * factor, seen)}
 
     def draw(drawn: Numbers) -> Figure:
         figure = heatmap(drawn.array, *drawn.axes, square=False, height=scaled(PASSED))

@@ -259,7 +259,14 @@ def test_a_sum_in_an_opened_picture_is_what_its_terms_give_as_they_are_written_o
                     assert (sign == "=") == (f"{given:.2f}".replace("-0.00", "0.00") == result.replace("−", "-")), line
                     signs.append(sign)
                 before = (result or "").replace("−", "-") or before
-    assert set(signs) == {"=", "≈"} and len(signs) > 40
+    panel, lengths = opens(page, "a"), []
+    for key in ["ArrowDown"] * 8:
+        page.keyboard.press(key)
+        *parts, length = panel.locator(".part span:last-child, .sides:last-child b").all_inner_texts()
+        given = sum(float(part.replace("−", "-")) for part in parts)
+        assert (length[0] == "=") == (f"{given:.2f}" == length[2:]), length
+        lengths.append(length[0])
+    assert set(signs) == set(lengths) == {"=", "≈"} and len(signs) > 40
 
 
 def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: Page, app_url: str) -> None:

@@ -83,8 +83,10 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
 
   /* A component of a value in the sum that its head writes. */
   function product(i, c) {
-    const weights = row('w', token), value = row('v', i), found = row('heads', token), around = run.n > 1 ? ' + … ' : ' '
-    return weights && value && found && [sides('', `${run.n > 1 ? '… + ' : ''}${decimal(weights[i])} · ${two(value[c])}${around}= ${two(found[c])}`)]
+    const weights = row('w', token), value = row('v', i), found = row('heads', token)
+    if (!weights || !value || !found) return
+    const product = `${decimal(weights[i])} · ${two(value[c])}`
+    return [sides('', run.n > 1 ? `… + ${product} + … = ${two(found[c])}` : `${product} ${gives(weights[i] * hundredths(value[c]), found[c])}`)]
   }
 
   /* How far each head takes what attention adds to a token, along that. */
@@ -94,7 +96,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
     const order = [...parts.keys()].sort((a, b) => parts[b] - parts[a]).slice(0, 16)
     return [...told, line('', ...said(words.parts, { token: run.named[i] })),
       bars('', order.map(h => [h < heads ? plain(words.head_number, { head: h + 1 }) : 'b_O', parts[h], h === head, { onclick: () => { if (h < heads) go({ head: h }) } }])),
-      sides(words.length, make('b', {}, two(parts.reduce((a, b) => a + b, 0))))]
+      sides(words.length, make('b', {}, gives(order.reduce((all, h) => all + hundredths(parts[h]), 0), parts.reduce((a, b) => a + b, 0))))]
   }
 
   /* The loudest neurons of a token, by the words that they point to. Of several that share a column the loudest is chosen. */

@@ -38,6 +38,11 @@ def two(value: float) -> str:
     return written(f"{value:.2f}")
 
 
+def gives(made: float, value: float) -> str:
+    """What comes of numbers as they are written: with ≈, where it is written otherwise than they have it."""
+    return f"{'=' if two(made) == two(value) else '≈'} {two(value)}"
+
+
 def less(value: float, part: float) -> str:
     """`value` minus `part`, in two decimals, consistent with both as `two` writes them."""
     return two(round(value, 2) - round(part, 2))
