@@ -51,11 +51,24 @@ const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229
   for (const kind of ['pointerup', 'pointercancel', 'keydown']) addEventListener(kind, end, true)  // a scrollbar ends none
 }
 
-/* A double click on a button counts once: its second half would undo the first. */
-document.addEventListener('click', event => {
-  const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton], .sentence) button')
-  if (event.detail > 1 && button) event.stopPropagation()
-}, true)
+/* A double click on a button counts once: its second half would undo the first. A press counts, too, if the server's
+   answer replaces the button before the release: browsers make no click of that. */
+{
+  const at = ({ target }) => target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton], .sentence) button')
+  const named = button => button.closest('[class*=st-key-]')?.className + button.textContent
+  let pressed, name
+  document.addEventListener('mousedown', event => {
+    pressed = at(event)
+    name = pressed && named(pressed)
+  }, true)
+  document.addEventListener('mouseup', event => {
+    const button = at(event)
+    if (pressed?.isConnected === false && button && named(button) === name) button.click()
+  }, true)
+  document.addEventListener('click', event => {
+    if (event.detail > 1 && at(event)) event.stopPropagation()
+  }, true)
+}
 
 /* The drawer of settings opens over the page, and closes with Escape or a press beside it, which does nothing else. A
    presentation begins and ends at once, before the server answers, since tables keep the font size with which they

@@ -65,6 +65,17 @@ def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str
     title(page, "translation")
 
 
+#: A button over the page, which its first press replaces; counts its clicks.
+REPLACED = """() => { window.clicks = 0
+    const put = () => { document.querySelector('.replaced')?.remove()
+        const box = Object.assign(document.createElement('div'), { className: 'replaced', onclick: () => clicks++ })
+        box.dataset.testid = 'stButton'
+        box.innerHTML = '<button style="position: fixed; inset: 9px; z-index: 999"></button>'
+        document.body.append(box) }
+    put()
+    addEventListener('mousedown', put, { once: true }) }"""
+
+
 def test_two_impatient_clicks_lead_to_the_last_and_nobody_is_called_back_by_a_link_that_led_nowhere(
     page: Page, app_url: str
 ) -> None:
@@ -83,6 +94,12 @@ def test_two_impatient_clicks_lead_to_the_last_and_nobody_is_called_back_by_a_li
     opened(page, "heads")
     page.wait_for_timeout(1000)
     title(page, "heads")
+    page.evaluate(REPLACED)
+    page.mouse.move(50, 50)
+    for count in (1, 2):
+        page.mouse.down(click_count=count)
+        page.mouse.up(click_count=count)
+    assert page.evaluate("clicks") == 1
 
 
 def test_the_bar_and_a_long_equation_are_whole_and_on_a_desk_the_pages_stand_in_one_row(
