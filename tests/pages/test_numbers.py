@@ -998,3 +998,26 @@ def test_numbers_of_a_sum_add_up_as_they_are_printed(make: Callable, pattern: st
         numbers = [float(one.strip("()")) for one in found.groups()]
         total = numbers.pop(0 if "total" in found.groupdict() else -1)
         assert round(sum(numbers) - total, 4) == 0, said
+
+
+#: What these put together holds whatever has been changed: what each layer added, a score that softmax reads, and
+#: whether positions are waves.
+WHATEVER = {"heads_by_origin", "passed_on layers.1.attention.masked", "all_positions embedding.sum"}
+
+
+def test_a_picture_relies_on_what_it_reads_together_with_what_it_is_made_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or it could say of a number that it comes of others, where a change put another one in its place."""
+    read, recorded, missing = set(), Trace.__getitem__, set()
+    monkeypatch.setattr(Trace, "__getitem__", lambda run, key: read.add(key) or recorded(run, key))
+    for row in ROWS.values():
+        make, run = getattr(row.make, "func", row.make), run_of(row.subject, row.edits)
+        read.clear()
+        picture = row.make(run, row.place)
+        if isinstance(picture, Picture) and make.__name__ not in WHATEVER and {*picture.reads, *picture.shares}:
+            picture.says()
+            told = {*picture.reads, *picture.shares, picture.quantity and picture.quantity.key}
+            of = {key: {*run.graph[key].reads} for key in read if key in run.graph}
+            missing |= {f"{make.__name__} {key}" for key in of.keys() - told if of[key] and of[key] <= read}
+    assert missing <= WHATEVER
