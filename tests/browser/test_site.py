@@ -462,8 +462,8 @@ def test_what_is_done_is_run_and_stands_in_an_address_that_the_app_reads(input: 
     link = urlencode({"lang": "en", "layer": 2, "head": 1, "input": input, "s": UNHAPPY})
     acts = [act for act in ACTS.values() if act.input == input]
     for act in acts:
-        page.locator("#sentence").blur()  # who has left the box begins a new step
         opened(page, f"{site}?{link}")
+        page.locator("#sentence").blur()  # who has left the box begins a new step
         is_done(page, act)
     inked = input == "digit" and page.evaluate(PIXELS)
     page.reload()
