@@ -260,9 +260,9 @@ def test_a_sum_in_an_opened_picture_is_what_its_terms_give_as_they_are_written_o
                     signs.append(sign)
                 before = (result or "").replace("−", "-") or before
     panel, lengths = opens(page, "a"), []
-    for key in ["ArrowDown"] * 8:
-        page.keyboard.press(key)
-        *parts, length = panel.locator(".part span:last-child, .sides:last-child b").all_inner_texts()
+    for _ in range(8):
+        page.keyboard.press("ArrowUp")
+        *parts, length = panel.locator(".part span:last-child, .sides b").all_inner_texts()
         given = sum(float(part.replace("−", "-")) for part in parts)
         assert (length[0] == "=") == (f"{given:.2f}" == length[2:]), length
         lengths.append(length[0])
