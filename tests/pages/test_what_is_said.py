@@ -19,6 +19,7 @@ SAID = [
         "",
     ),
     ("words", "tokens", "edits=embedding.positions~zero", "change.no_law", "tokens.read_twice"),
+    ("words", "tokens", "s=hello&token=2", "2 of 6 nearest rows", ""),
     ("paper", "translation", "", "translation.trained_here", "untrained.banner"),
     ("words", "attention", "edits=layers.0.attention.weights~even", "attention.read_even", "attention.read_weights"),
     (
