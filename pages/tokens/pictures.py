@@ -28,7 +28,7 @@ from pages.drawing.figures import (
 )
 from pages.drawing.figures.base import on_screen
 from pages.drawing.figures.equations import COSINE
-from pages.drawing.figures.theme import scaled
+from pages.drawing.figures.theme import big, scaled
 from pages.drawing.picture import Make, Picture, sizes, touched
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.strips import keyless, strips
@@ -485,7 +485,7 @@ def order(run: Trace, cosines: np.ndarray, bare: np.ndarray, token: int | None =
     series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
     numbers = {"start": f"{cosines[1, first]:.3f}", "end": f"{cosines[-1, first]:.3f}", "bare": f"{lowest.min():.6f}"}
     return Picture(
-        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), height=on_screen(440)),
+        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), height=260 if big() else 440),
         t("order.read", token=tokens[first], layers=len(cosines) - 2, **numbers),
         title=plain("order.title"),
         table=pd.DataFrame(series.T, index=steps, columns=names),
