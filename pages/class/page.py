@@ -113,15 +113,16 @@ def to_phones(screen: Screen, question: Question, case: Case, truth: Truth) -> t
     def there() -> tuple[Truth, str]:
         return (truth_here(screen, question) or (case, truth))[1], about(screen, question, case, truth)
 
-    return for_phones(question, truth, there, reads(screen, question, case), see(screen, question, truth))
+    return for_phones(question, truth, there, reads(question, case), see(screen, question, truth))
 
 
-def reads(screen: Screen, question: Question, case: Case) -> str:
-    """The input as the network reads it; "" for a drawing, or in a study, which has no input."""
-    run = screen.run if question.measure else case.trace
-    if kind_of(run) != "words" or question.row == ROW:
+def reads(question: Question, case: Case) -> str:
+    """The input as the network of the question reads it, a translator without masks; "" for a drawing, or in a study,
+    which has no input.
+    """
+    if kind_of(case.trace) != "words" or question.row == ROW:
         return ""
-    return as_read(run.tokens)
+    return as_read(case.trace.tokens)
 
 
 def see(screen: Screen, question: Question, truth: Truth) -> str:

@@ -498,6 +498,17 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(clas
     assert (choice.sentence, choice.hidden, choice.layer, choice.head) == (wrote.sentence, (2, 4), 2, 3)
 
 
+def test_a_question_on_a_translation_says_the_sentence_that_the_translator_reads(classes: Store) -> None:
+    """Without the mask that stands on the pages."""
+    app = open_page("class", lang="zh", s="今天天气很好，我们去公园玩吧。", hidden="2", lesson="encoder_decoder")
+    assert "[MASK] 天 天" in texts(app).replace("\\", "")
+    click(app, "start")
+    app.session_state["class.wanted"] = LESSONS["encoder_decoder"].keys.index("source"), room_of(app, classes).version
+    app.run()
+    reads = classes.snapshot(code_of(app))["question"]["reads"]
+    assert reads.startswith("今 天 天") and reads in texts(app)
+
+
 def test_an_ended_class_lets_nobody_in_and_its_report_leads_to_its_own_lesson(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,8 @@ export function decimal(share) {
 }
 
 /* In a cell: with so many decimals, and nothing of what rounds to 0 or is hidden. */
-export function inCell(value, digits = 2) {
-  return isFinite(value) && Math.abs(value) >= .5 / 10 ** digits ? fixed(value, digits).replace('-', '−').replace(/^(−?)0\./, '$1.') : ''
+export function inCell(value, places) {
+  var digits = places === undefined ? 2 : places
+  if (!isFinite(value) || Math.abs(value) < .5 / Math.pow(10, digits)) return ''
+  return fixed(value, digits).replace('-', '−').replace(/^(−?)0\./, '$1.')
 }
