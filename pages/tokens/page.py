@@ -81,8 +81,8 @@ def with_(screen: Screen, **chosen: int) -> Screen:
 
 
 def one_token(screen: Screen, pen: Pen) -> None:
-    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E, of a patch its pixels; beside it a
-    number by hand, and all positions or patches.
+    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E, of a patch its pixels; beside it
+    all positions, and a number by hand.
     """
     run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
     left, *right = [st.container()] if screen.choice.big else st.columns([2, 1], gap="medium")
@@ -104,12 +104,12 @@ def one_token(screen: Screen, pen: Pen) -> None:
                 with one:
                     still(screen, pen, "pixels", pixels_of_one(run, screen.at, screen.seen))
     with right[0]:
+        if run.picture is None and run.config.places_added and len(run.tokens) > 1:
+            pen.show("all_positions", all_positions)  # above what a click makes longer
         key = named.get(screen.choice.stage or "", [*named.values()][-1])
         working(screen, pen, key, chosen_cell(run, screen.at, key))
         if root := about_root(run):
             st.caption(root)
-        if run.picture is None and run.config.places_added and len(run.tokens) > 1:
-            pen.show("all_positions", all_positions)
 
 
 def positions(screen: Screen, pen: Pen) -> None:
