@@ -89,7 +89,8 @@ def test_of_the_translators_heads_roles_are_told_too(block: str, where: tuple[in
     link = WHY | {"s": "i love you .", "tab": "inside", "step": "3", "token": "3", "key": "2", "block": block}
     app = open_page("translation", **link, layer=str(layer), head=str(head))
     role = head_roles("translation").at(f"decoder.layers.{layer - 1}.{block}", head - 1)
-    assert f"Over a corpus, layer {layer}, head {head}: attends to" in said(app) and f"{role.share:.0%}" in said(app)
+    assert f"layer {layer}, head {head} finds tokens by" in said(app)
+    assert "Over a corpus: attends to" in said(app) and f"{role.share:.0%}" in said(app)
 
 
 def test_a_large_input_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
