@@ -97,8 +97,12 @@ def wait_for(health: str, process: subprocess.Popen) -> None:
 
 
 def free_ports(number: int = 1) -> int:
-    """The first of so many ports in a row that nobody uses; processes that look at the same time look elsewhere."""
-    for first in range(9000 + os.getpid() % 100 * 101, 30_000, 101):
+    """The first of so many ports in a row that nobody uses; processes that look at the same time look elsewhere.
+
+    The two workers of a test run never take each other's: a server that a test has killed has its port back soon.
+    """
+    begin = 9000 + 10_000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2)
+    for first in range(begin + os.getpid() % 50 * 101, begin + 10_000, 101):
         with ExitStack() as probes:
             try:
                 for port in range(first, first + number):
