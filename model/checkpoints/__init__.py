@@ -1,7 +1,7 @@
-"""Other people's encoders: from a Hugging Face folder to a pipeline like any other, without their library.
+"""Other people's encoders: a Hugging Face folder becomes a pipeline, without the transformers library.
 
-`families/` says how each family's names and settings are ours; `folder.py` reads the files; `text.py` reads sentences
-with the checkpoint's own tokenizer; `build.py` puts the weights into our Encoder.
+`families/` maps each family's names and settings to ours; `folder.py` reads the files; `text.py` reads sentences with
+the checkpoint's own tokenizer; `build.py` loads the weights into our Encoder.
 """
 
 from model.checkpoints.build import config_of, decoder_of, from_transformers, load_folder

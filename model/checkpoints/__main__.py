@@ -1,8 +1,8 @@
-"""What is there before a server starts.
+"""Command line: fetch or convert checkpoints before a server starts.
 
-python -m model.checkpoints all-MiniLM-L6-v2    # in a package, or what to install
-python -m model.checkpoints sentence-transformers/all-MiniLM-L6-v2    # fetched from the hub
-python -m model.checkpoints convert BAAI/bge-m3    # of pickles alone: written as safetensors
+python -m model.checkpoints all-MiniLM-L6-v2    # from an installed package; else says what to install
+python -m model.checkpoints sentence-transformers/all-MiniLM-L6-v2    # from the hub
+python -m model.checkpoints convert BAAI/bge-m3    # pickles to safetensors
 """
 
 import sys
@@ -14,7 +14,7 @@ from model.checkpoints.hub import fetch
 
 
 def main() -> None:
-    """Fetch what is no folder here; and say what cannot be read of the others, or answered."""
+    """Find, fetch or convert each name; warn about checkpoints that cannot be read or whose answer is not computed."""
     names = sys.argv[1:]
     converts = names[:1] == ["convert"]
     for name in names[converts:]:

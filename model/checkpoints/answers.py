@@ -1,4 +1,4 @@
-"""What a checkpoint's head says of an input, by the kind of the head."""
+"""A checkpoint's answer, by the kind of its head."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,9 @@ from model.trace import Guess
 
 
 def guesses(head: str, labels: Sequence[str], found: Tensor, tokens: Sequence[str]) -> tuple[Guess, ...]:
-    """The answer. found: what the head puts out, with the batch in front.
+    """Answer from the head's output `found`, which has a batch dimension in front.
 
-    One Guess of classes, of labels or of numbers; of "tags" one for each token; of "span" two over all tokens, where
-    the part begins and where it ends.
+    One Guess of classes, labels or numbers; for "tags" one per token; for "span" two over all tokens: start and end.
     """
     match head:
         case "labels":

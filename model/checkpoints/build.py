@@ -1,4 +1,4 @@
-"""From a folder to a pipeline: its settings become our configuration, its tensors the weights of our Encoder."""
+"""Build a pipeline from a folder: settings become an EncoderConfig, tensors the weights of our Encoder."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -25,29 +25,29 @@ from model.pipeline import Pipeline, Reader, TextReader
 from model.unallocated import WithoutNumbers
 from model.variants.shared import set_of
 
-#: The largest value of a setting that is a size, so that no config.json makes us build without end.
+#: Upper bounds of sizes, so that no config.json makes us build a giant network.
 MOST = {
     "d_model": 8192, "heads": 256, "layers": 128, "groups": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
     "vocab_size": 1_000_000, "segments": 16, "buckets": 1024, "farthest": 65_536, "image_size": 2048,
     "patch_size": 2048, "channels": 16, "classes": 100_000, "registers": 64,
 }  # fmt: skip
 MAY_BE_0 = ("segments", "d_embedding", "registers", "hidden_in_training")
-#: By the reason of a ConfigError: what must be divided, and by how many times what.
+#: Reason of a ConfigError -> the field to divide, the divisor, and a factor of the divisor.
 DIVIDE = {
     "heads_do_not_divide": ("d_model", "heads", 1),
     "groups_do_not_divide": ("layers", "groups", 1),
     "rotary_needs_pairs_of_words": ("d_model", "heads", 2),
 }
-SQUARES = ("image_size", "patch_size")  # settings that may name both sides
-#: For these reasons a checkpoint's answer cannot be computed; its stages can.
+SQUARES = ("image_size", "patch_size")  # may be given as [height, width]
+#: Reasons why a checkpoint's answer cannot be computed although its stages can.
 OF_THE_ANSWER = ("architecture", "answer_setting", "answer_missing", "tensor_untied")
 NO_ANSWER = Head("none")
-#: What is left over where the encoder of a translator stands alone; and the E of both under its other names.
+#: Tensors ignored when a translator's encoder stands alone: the decoder, and copies of E.
 OF_A_DECODER = ("*decoder.*", "*.embed_tokens.weight")
-OF_RERANKERS = {"Sigmoid": "labels", "Identity": "numbers"}  # of sentence-transformers' CrossEncoder
-#: What a wrapper puts before all names; and what GTE's makers do.
+OF_RERANKERS = {"Sigmoid": "labels", "Identity": "numbers"}  # of sentence-transformers' CrossEncoder -> our head
+#: Prefixes of all names: added by a wrapper, or used by GTE's authors -> ours.
 OLD_PREFIXES = {"module.": "", "new.": "gte."}
-#: What LayerNorm's two were called in the first BERT; and PyTorch's own attention, whose one matrix holds three.
+#: LayerNorm's parameters in the first BERT; the fused Q, K, V matrix of torch.nn.MultiheadAttention.
 OLD_NAMES = {
     ".gamma": ".weight",
     ".beta": ".bias",
@@ -57,10 +57,10 @@ OLD_NAMES = {
 
 
 def from_transformers(model: Any, tokenizer: Any) -> Pipeline:
-    """The pipeline of a network of the transformers library that is in memory, and of its tokenizer or image processor.
+    """Pipeline of a transformers model and its tokenizer or image processor, both in memory.
 
-    Both are saved into a folder, which is read and deleted; what the network becomes afterwards is not seen. Raises
-    CheckpointError where such a folder could not be read, TypeError for what is neither.
+    They are saved to a temporary folder and read from it; later changes of the model have no effect. Raises
+    CheckpointError if the folder cannot be read, TypeError if an argument is no model or tokenizer.
     """
     for what, given, example in (("model", model, "AutoModel"), ("tokenizer", tokenizer, "AutoTokenizer")):
         if not hasattr(given, "save_pretrained"):
@@ -72,11 +72,9 @@ def from_transformers(model: Any, tokenizer: Any) -> Pipeline:
 
 
 def load_folder(path: str | Path, name: str = "") -> Pipeline:
-    """The pipeline of a Hugging Face folder: config.json, model.safetensors (whole or in shards), and its tokenizer.
+    """Pipeline of a Hugging Face folder: config.json, model.safetensors (whole or in shards), and the tokenizer.
 
-    name: what it is called, if not as the folder.
-
-    Raises CheckpointError, one sentence that says why, for a folder that cannot be read. Nothing is unpickled.
+    `name` replaces the folder's name. Raises CheckpointError if the folder cannot be read. Nothing is unpickled.
     """
     whole = Folder(Path(path), name)
     folder = whole.encoder
@@ -101,7 +99,7 @@ def load_folder(path: str | Path, name: str = "") -> Pipeline:
 
 
 def config_of(path: str | Path) -> EncoderConfig:
-    """The configuration of a folder, from its config.json alone. Raises CheckpointError."""
+    """Configuration of a folder, from config.json alone. Raises CheckpointError."""
     folder = Folder(Path(path)).encoder
     theirs, family = _settings(folder)
     head = NO_ANSWER if unanswered(path) else _head(folder, theirs, family)
@@ -109,7 +107,7 @@ def config_of(path: str | Path) -> EncoderConfig:
 
 
 def decoder_of(path: str | Path) -> EncoderConfig | None:
-    """The same of the decoder of a folder that translates; None for one without, or whose answer is not computed."""
+    """Configuration of a translator's decoder; None if there is none or the answer is not computed."""
     folder = Folder(Path(path)).encoder
     theirs, family = _settings(folder)
     if family.decoder is None or unanswered(path):
@@ -118,7 +116,7 @@ def decoder_of(path: str | Path) -> EncoderConfig | None:
 
 
 def unanswered(path: str | Path) -> CheckpointError | None:
-    """Why nothing computes the answer of a folder whose stages can be shown, by its config.json; None: it is computed.
+    """Why the folder's answer cannot be computed although its stages can, by config.json; None if it can.
 
     Raises CheckpointError for a folder that cannot be read at all.
     """
@@ -136,7 +134,7 @@ def unanswered(path: str | Path) -> CheckpointError | None:
 def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> Pipeline:
     config = _config(folder, theirs, family, head)
     decoder = _config(folder, theirs, family.decoder, head) if family.decoder else None
-    with WithoutNumbers():  # those come from the file
+    with WithoutNumbers():  # the numbers come from the file
         writes = head is not NO_ANSWER
         network = TranslationNetwork(config, decoder) if decoder and writes else network_for(config)
     weights = _renamed(folder, network, family, head, _positions_in_front(folder, family, theirs))
@@ -157,14 +155,14 @@ def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: H
 
 
 def _settings(folder: Folder) -> tuple[Mapping[str, Any], Family]:
-    """What config.json says, and the family; of two encoders what it says of that of pictures."""
+    """Settings in config.json, and the family. For CLIP and SigLIP, the settings of the image encoder."""
     theirs = folder.config()
     family = _family(folder, theirs)
     if family.inside:
         own = theirs.get(family.inside)
         if not isinstance(own, dict):
             raise CheckpointError("no_setting", folder=folder.name, setting=family.inside)
-        classes = ("id2label", "label2id", "num_labels")  # those of the whole count
+        classes = ("id2label", "label2id", "num_labels")  # the outer config's classes count
         theirs = {name: value for name, value in own.items() if name not in classes} | theirs
     if family.older:
         theirs = family.older(theirs) | theirs
@@ -176,7 +174,7 @@ def _settings(folder: Folder) -> tuple[Mapping[str, Any], Family]:
 
 
 def _square(side: object) -> object:
-    """[224, 224] is 224."""
+    """[224, 224] -> 224; anything else unchanged."""
     return side[0] if isinstance(side, list) and len(side) == 2 and side[0] == side[1] else side
 
 
@@ -190,7 +188,7 @@ def _family(folder: Folder, theirs: Mapping[str, Any]) -> Family:
 
 
 def _head(folder: Folder, theirs: Mapping[str, Any], family: Family) -> Head:
-    """The head that `architectures` names; of a folder without that, none. Raises CheckpointError for another."""
+    """Head named by `architectures`, or the family's first if none is named. Raises CheckpointError if unknown."""
     kind = family.called or str(theirs["model_type"]).replace("-", "").replace("_", "")
     architectures = theirs.get("architectures")
     architecture = str(
@@ -206,9 +204,9 @@ def _head(folder: Folder, theirs: Mapping[str, Any], family: Family) -> Head:
 
 
 def _check_whole(folder: Folder, family: Family, head: Head) -> None:
-    """Raise CheckpointError for a head of which the file lacks a part: some are saved as what they were trained from.
+    """Raise CheckpointError if the file lacks part of the head: some checkpoints name a head they do not contain.
 
-    Before the weights are fetched nothing is known of that.
+    Does nothing before the weights are fetched.
     """
     if not (folder.file(WHOLE) or folder.file(SHARDS)):
         return
@@ -221,7 +219,7 @@ def _check_whole(folder: Folder, family: Family, head: Head) -> None:
 def _check_settings(
     folder: Folder, theirs: Mapping[str, Any], only: Mapping[str, tuple[object, ...]], reason: str
 ) -> None:
-    """Raise CheckpointError for a setting that has another value than those that we compute."""
+    """Raise CheckpointError for a setting whose value we cannot compute with."""
     for setting, allowed in only.items():
         if theirs.get(setting, allowed[0]) not in allowed:
             raise setting_error(reason, folder.name, setting, theirs[setting])
@@ -258,7 +256,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings["max_len"] -= _positions_in_front(folder, family, theirs)
         if settings["max_len"] < 1:
             raise refused(family.settings["max_len"])
-    if "patch_size" in settings:  # what no whole patch covers, no patch reads
+    if "patch_size" in settings:  # no patch reads pixels beyond the last whole patch
         settings["image_size"] -= settings["image_size"] % settings["patch_size"]
         if not settings["image_size"]:
             raise refused(family.settings["patch_size"])
@@ -314,7 +312,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
 
 
 def _worked_out(of: Callable[[Mapping[str, Any]], int], theirs: Mapping[str, Any]) -> int:
-    """A size that is worked out of several settings; 0, which is none, where one of them is no number."""
+    """Size computed from several settings; 0 (none) if one of them is not a number."""
     try:
         return of(theirs)
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -322,7 +320,7 @@ def _worked_out(of: Callable[[Mapping[str, Any]], int], theirs: Mapping[str, Any
 
 
 def _size_of_pictures(folder: Folder, family: Family, settings: Mapping[str, Any]) -> dict[str, int]:
-    """The side of the pictures that the network is given, where its positions were learned for others."""
+    """Image size that the network receives, if its positions were learned for another size; else {}."""
     side, patch = side_of_pictures(folder.pictures()), settings["patch_size"]
     learned = settings["image_size"]
     if side is None or side == learned or side % patch or learned % patch or side > MOST["image_size"]:
@@ -331,7 +329,7 @@ def _size_of_pictures(folder: Folder, family: Family, settings: Mapping[str, Any
 
 
 def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any]) -> int:
-    """How many rows of the table of positions stand before the first place; the last of them is [PAD]'s."""
+    """Number of rows in the position table before position 0; the last of them belongs to [PAD]."""
     if not family.positions_from_pad:
         return 0
     pad = theirs.get("pad_token_id", 1)
@@ -341,7 +339,7 @@ def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any
 
 
 def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Number -> name of each class; where there are not as many as `num_labels` says, by their numbers, usually two."""
+    """Number -> class name. LABEL_0, LABEL_1, … if there are not `num_labels` names; two if that is missing, too."""
     names, said = theirs.get("id2label"), theirs.get("num_labels")
     number = said if type(said) is int and 0 < said <= MOST["classes"] else 0
     if isinstance(names, dict) and names and number in (0, len(names)):
@@ -350,9 +348,9 @@ def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kind_of_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) -> str:
-    """One class of several, by a softmax; labels that are true or not, each by itself; or numbers, as they are.
+    """Head of a classification: "classifier" (softmax), "labels" (a sigmoid each) or "numbers" (raw values).
 
-    As the text-classification pipeline of their library decides it; a reranker's own function goes before.
+    Decided like transformers' text-classification pipeline, but a reranker's own activation takes precedence.
     """
     more = theirs.get("sentence_transformers")
     own = more.get("activation_fn") if isinstance(more, dict) else None
@@ -378,21 +376,21 @@ def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
 
 
 def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
-    """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
+    """The tensors by our keys, with our shapes, all finite. Raises CheckpointError."""
     found = {_modern(name): tensor for name, tensor in folder.weights().items()}
     check_positions(folder, found)
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
     config = network.config
     weights: dict[str, Tensor] = {}
     read: set[str] = set()
-    for key, wanted in network.named_parameters():  # one that is used twice is named once
+    for key, wanted in network.named_parameters():  # shared parameters appear once
         name = _their_name(key, family, head, prefix, config)
         others = (theirs for one in family.heads.values() for theirs, ours in one.copies.items() if ours == key)
-        names = name, name.removeprefix(prefix), *others  # some stand without it, some only as their copy
+        names = name, name.removeprefix(prefix), *others  # some lack the prefix, some exist only as a copy
         if (theirs := next((one for one in names if one in found), None)) is None:
             raise CheckpointError("tensor_missing", folder=folder.name, tensor=name)
         stored = found[theirs]
-        read.add(theirs)  # some hold several of ours
+        read.add(theirs)  # one tensor may hold several of our parameters
         lay_out = _laid_out(family, key, config)
         rows = in_front if key == "embedding.positions.table" else 0
         expected = (wanted.shape[0] + rows, *wanted.shape[1:])
@@ -418,7 +416,7 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
                 other = _their_name(key, family, head, prefix, config)
                 raise CheckpointError("tensor_untied", folder=folder.name, tensor=name, other=other)
         elif head is NO_ANSWER and prefix and not name.startswith(prefix):
-            continue  # of an answer that is not computed
+            continue  # part of an answer that is not computed
         elif not any(fnmatch(name, pattern) for pattern in unread):
             reason = "adapter" if ".lora_" in name else "tensor_left_over"
             raise CheckpointError(reason, folder=folder.name, tensor=name)
@@ -428,7 +426,7 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
 def _speeds(
     folder: Folder, found: Mapping[str, Stored], family: Family, prefix: str, config: EncoderConfig, read: set[str]
 ) -> dict[str, Tensor]:
-    """How fast queries and keys turn in each layer, where the file says it: some hold it in rounded numbers."""
+    """Rotation frequencies of each layer, if the file stores them: some store rounded ones."""
     speeds = {}
     for layer in range(config.layers):
         for name in (prefix + theirs.replace("{l}", str(layer)) for theirs in family.speeds):
@@ -442,7 +440,7 @@ def _speeds(
 def _numbers(
     folder: Folder, name: str, stored: Stored, lay_out: Callable[[Tensor], Tensor], expected: tuple[int, ...]
 ) -> Tensor:
-    """A tensor of theirs as ours, float32. Raises CheckpointError for another shape or kind, or one not finite."""
+    """Their tensor as ours, in float32. Raises CheckpointError for a wrong shape or dtype, or values not finite."""
     if not _fits(stored.shape, lay_out, expected):
         raise CheckpointError("tensor_shape", folder=folder.name, tensor=name, found=stored.shape, expected=expected)
     tensor = stored.read()
@@ -456,13 +454,13 @@ def _numbers(
 
 
 def _other_heads(family: Family) -> set[str]:
-    """Patterns of the tensors of a family's heads: what was trained before stands under many an answer's weights."""
+    """Patterns of the tensors of all heads: a checkpoint may keep the head of an earlier training."""
     names = (name for head in family.heads.values() for name in (*head.names.values(), *head.copies))
     return {f"{name.partition('.')[0]}.*" for name in names if not name.startswith(f"{family.prefix}.")}
 
 
 def _laid_out(family: Family, key: str, config: EncoderConfig) -> Callable[[Tensor], Tensor]:
-    """How their tensor of this parameter becomes ours."""
+    """The function that turns their tensor into our parameter."""
     row, _ = _row(key)
     lay_out = family.laid_out.get(row) or family.laid_out.get(row.rpartition(".")[0])
     return (lambda tensor: lay_out(tensor, config)) if lay_out else _as_it_is
@@ -473,10 +471,10 @@ def _as_it_is(tensor: Tensor) -> Tensor:
 
 
 def _fits(shape: tuple[int, ...], lay_out: Callable[[Tensor], Tensor], wanted: tuple[int, ...]) -> bool:
-    """Whether a tensor of this shape is laid out as the wanted one; none of its numbers is read for that."""
+    """Whether a tensor of this shape has the wanted shape once laid out; reads no values."""
     try:
         return lay_out(torch.empty(shape, device="meta")).shape == wanted
-    except (IndexError, RuntimeError):  # too few axes, or more numbers than can be counted
+    except (IndexError, RuntimeError):  # too few axes, or too many values to count
         return False
 
 
@@ -489,18 +487,18 @@ def _modern(name: str) -> str:
 
 
 def _row(key: str) -> tuple[str, str]:
-    """A parameter's key as the tables of names have it, and the number of its layer: "" outside the layers."""
+    """A parameter's key as in the tables of names, with {l}, and its layer number ("" outside the layers)."""
     parts = key.split(".")
     layer = parts[parts.index("layers") + 1] if "layers" in parts else ""
     return key.replace(f"layers.{layer}.", "layers.{l}.", 1) if layer else key, layer
 
 
 def _their_name(key: str, family: Family, head: Head, prefix: str, config: EncoderConfig) -> str:
-    """What a parameter of ours is called in the file: layers.3.norm_1.bias -> bert.encoder.layer.3.….LayerNorm.bias."""
+    """A parameter's name in the file: layers.3.norm_1.bias -> bert.encoder.layer.3.….LayerNorm.bias."""
     row, layer = _row(key)
     group = str(set_of(int(layer), config.layers, config.groups)) if layer else ""
     module, _, last = row.rpartition(".")
-    if module == "labels":  # what says of each whether it is true stands where the classes do
+    if module == "labels":  # the files call the Linear of labels like that of classes
         module, row = "logits", f"logits.{last}"
     for names, before in ((head.names, ""), (family.names, prefix)):
         if row in names:

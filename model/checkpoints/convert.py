@@ -1,6 +1,6 @@
-"""Weights that are pickles, written as safetensors; and a tokenizer.json where there is but SentencePiece's own file.
+"""Convert pickled weights to safetensors, and a bare SentencePiece file to tokenizer.json.
 
-The app never opens a pickle. Here torch does, by its reader that makes tensors and runs nothing else.
+The app never opens a pickle. Here torch does, with `weights_only`, which runs no code from it.
 """
 
 import errno
@@ -21,19 +21,19 @@ from model.checkpoints.hub import SETTINGS, WEIGHTS, download
 
 PICKLES = ("pytorch_model*.bin", "*/pytorch_model*.bin")
 KEPT = (*SETTINGS, *WEIGHTS)
-MOST_NAMES = 4  # by which one tensor is called, on the average
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")  # that are read here
+MOST_NAMES = 4  # of one tensor, on average
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")  # files that can be read here
 
 
 class ConversionError(ValueError):
-    """Why nothing is converted, in one sentence."""
+    """Why nothing was converted, in one sentence."""
 
 
 def convert(name: str) -> Path:
-    """The folder that was written: beside the one of that name, or here, of a model on the hub.
+    """Path of the folder written: beside the folder `name`, or in the working directory for a model of the hub.
 
-    Raises ConversionError where there is nothing to convert, a pickle holds more than tensors, or the folder to write
-    is there already; CheckpointError where nothing can be fetched, or a link leads out of the folder.
+    Raises ConversionError if there is nothing to convert, a pickle holds more than tensors, or the new folder exists or
+    cannot be written; CheckpointError if nothing can be fetched or a link leads out of the folder.
     """
     ours = os.path.isdir(name)
     source = Folder(Path(name) if ours else download(name, [*KEPT, *PICKLES, *PIECES]))
@@ -76,7 +76,7 @@ def _write(name: str, source: Folder, folder: Path) -> None:
 
 
 def _inside(source: Folder, file: str) -> Path:
-    """A file of the folder. Raises CheckpointError for a link that leads out of it."""
+    """Path of a file in the folder. Raises CheckpointError if it is a link out of the folder."""
     path = source.file(file)
     if path is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file)
@@ -84,7 +84,7 @@ def _inside(source: Folder, file: str) -> Path:
 
 
 def _write_tensors(name: str, pickles: Sequence[Path], target: Path) -> None:
-    """All tensors of some pickles in one file."""
+    """Write the tensors of all pickles into one file."""
     found: dict[str, Tensor] = {}
     try:
         for file in pickles:
@@ -93,7 +93,7 @@ def _write_tensors(name: str, pickles: Sequence[Path], target: Path) -> None:
             save_file(found, target, {"format": "pt"})
     except OSError:
         raise
-    except Exception as error:  # what is damaged lets torch raise nearly anything
+    except Exception as error:  # damaged files make torch raise almost anything
         raise ConversionError(
             f"{file.name} of {name} is damaged, or holds more than tensors, and is not opened"
         ) from error
@@ -102,22 +102,22 @@ def _write_tensors(name: str, pickles: Sequence[Path], target: Path) -> None:
 
 
 def _tensors(file: Path) -> dict[str, Tensor]:
-    """The tensors of a pickle, each a copy: safetensors has no two names for one. Whoever made it may mean no good."""
+    """Tensors of a pickle, copied: safetensors allows one name per tensor. The file may be hostile."""
     size = file.stat().st_size
     if is_zipfile(file) and sum(part.file_size for part in ZipFile(file).infolist()) > size:
-        raise ValueError("it would grow where it is unpacked")  # torch packs nothing
+        raise ValueError("it would grow where it is unpacked")  # torch does not compress
     try:
         said = torch.load(file, map_location="cpu", weights_only=True)
-    except OSError as error:  # of what it reads, and not of this disk
+    except OSError as error:  # an error of the pickle, not of this disk
         raise ValueError("cut short") from error
     tensors = {key: tensor for key, tensor in said.items() if isinstance(tensor, Tensor)}
     if sum(tensor.nbytes for tensor in tensors.values()) > MOST_NAMES * size:
-        raise ValueError("its tensors are larger than it")  # a row of any length may be one number
+        raise ValueError("its tensors are larger than it")  # a view of one stored number may have any size
     return {key: tensor.contiguous().clone() for key, tensor in tensors.items()}
 
 
 def _write_tokenizer(name: str, folder: Path) -> None:
-    """tokenizer.json, from SentencePiece's file in the folder."""
+    """Write tokenizer.json from the folder's SentencePiece file."""
     try:
         from transformers import AutoTokenizer
     except ModuleNotFoundError as error:
@@ -126,7 +126,7 @@ def _write_tokenizer(name: str, folder: Path) -> None:
         ) from error
     try:
         AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True).save_pretrained(folder)
-    except Exception as error:  # what is damaged lets it raise nearly anything
+    except Exception as error:  # damaged files make it raise almost anything
         raise ConversionError(
             f"the tokenizer of {name} is damaged, or of a kind that transformers does not convert"
         ) from error

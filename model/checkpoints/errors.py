@@ -1,8 +1,8 @@
-"""Why a folder cannot be read: one sentence for each reason."""
+"""Reasons why a folder cannot be read, with a message for each."""
 
 from model.errors import ReasonedError
 
-MOST = 120  # letters of a name, which a file may make as long as it likes
+MOST = 120  # characters of a value in a message; names in a file may be of any length
 SENTENCES = {
     "no_folder": "there is no folder {folder}, and no model of that name was fetched from the Hugging Face hub",
     "missing": "{folder} has no {file}",
@@ -82,7 +82,7 @@ SENTENCES = {
 
 
 class CheckpointError(ReasonedError):
-    """A folder that cannot be read. `reason` is a key of the sentences above, `values` what stands in them."""
+    """A folder that cannot be read. `reason` is a key of SENTENCES, `values` fills its placeholders."""
 
     sentences = SENTENCES
 
@@ -95,5 +95,5 @@ class CheckpointError(ReasonedError):
 
 
 def setting_error(reason: str, folder: str, setting: str, value: object) -> CheckpointError:
-    """Why a value in config.json cannot be had: "setting", "size" or "answer_setting"."""
+    """Error about a value in config.json; `reason` is "setting", "size" or "answer_setting"."""
     return CheckpointError(reason, folder=folder, setting=setting, value=str(value)[:40])

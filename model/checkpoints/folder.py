@@ -1,4 +1,4 @@
-"""A Hugging Face folder: its files as they are, read without running anything that stands in them."""
+"""Read the files of a Hugging Face folder without running any code in them."""
 
 import json
 import os
@@ -21,28 +21,28 @@ from model.files import state
 from model.variants.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
-READ = (".json", ".txt", ".spm", ".safetensors")  # other files decide nothing
-PIECES = ("spiece.model", "spm.model", "sentencepiece.bpe.model")  # of SentencePiece, without the special tokens
-#: Where sentence-transformers writes how long a sentence may be: one of them.
+READ = (".json", ".txt", ".spm", ".safetensors")  # other files do not affect the pipeline
+PIECES = ("spiece.model", "spm.model", "sentencepiece.bpe.model")  # SentencePiece files, without the special tokens
+#: Files in which sentence-transformers may state the maximum length of a sentence.
 OF_SENTENCES = [
     f"sentence_{kind}_config.json" for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta")
 ]
-SHORTEST = 3  # tokens: a word between [CLS] and [SEP]
-MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
-MOST_CARD = 20_000  # signs of a model card, of which the first title that is a name is read
+SHORTEST = 3  # tokens: one word between [CLS] and [SEP]
+MOST_BYTES = 5_000_000  # of a settings file; a tokenizer's vocabulary may be larger
+MOST_CARD = 20_000  # characters of a model card that are searched for a title
 TITLE = re.compile(r"^# (\w[\w./-]{0,95})$", re.ASCII | re.MULTILINE)
 MOST_TOKENIZER_BYTES = 100_000_000
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor in a file. `read` copies it into memory: to use a mapped file that was cut short ends the process."""
+    """A tensor in a file. `read` copies it: using a mapped file that was truncated would kill the process."""
 
     shape: tuple[int, ...]
     read: Callable[[], Tensor]
 
 
-#: The settings of its pooling -> what it is called.
+#: Setting of sentence-transformers' pooling module -> name of the pooling.
 MODES = {
     "pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max",
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len", "pooling_mode_weightedmean_tokens": "weightedmean",
@@ -50,12 +50,12 @@ MODES = {
 }  # fmt: skip
 
 
-#: What stands behind the Linear of a Dense, by the end of its name -> our name of it.
+#: End of the name of a Dense module's activation -> our name of it.
 BENDS = {"Tanh": "tanh", "Identity": "", "ReLU": "relu", "GELU": "gelu", "SiLU": "silu"}
 
 
 def called(path: Path) -> str:
-    """The name of a folder; of one that is called "model" the title of its model card, or the folder around it."""
+    """A folder's name. If that is "model", the title of its model card, or else the parent folder's name."""
     if path.name != "model":
         return path.name
     with suppress(OSError, UnicodeDecodeError), (path / "README.md").open(encoding="utf-8") as card:
@@ -65,17 +65,17 @@ def called(path: Path) -> str:
 
 
 class Folder:
-    """One folder. Every method raises CheckpointError for what is missing, damaged or leads out of it."""
+    """A folder. Every method raises CheckpointError for files that are missing, damaged or outside the folder."""
 
     def __init__(self, path: Path, name: str = "") -> None:
         self.path, self._name = path, name
         home = path.resolve()
-        #: In the hub's own cache, where a folder is called by its revision: the name that it has on the hub.
+        #: Name on the hub, if the folder is in the hub's cache, where its own name is a revision.
         cached = home.parent.name == "snapshots"
         self._on_hub = home.parents[1].name.removeprefix("models--").replace("--", "/") if cached else ""
-        #: By what it was asked for, as `convert` finds it.
+        #: The name to pass to `convert`.
         self.asked = self._on_hub or path.name
-        if not os.path.isdir(path):  # nor is one whose name is too long for a folder
+        if not os.path.isdir(path):  # False also for names too long for the file system
             raise CheckpointError("no_folder", folder=path.name)
 
     @property
@@ -84,7 +84,7 @@ class Folder:
 
     @property
     def state(self) -> tuple[Hashable, ...]:
-        """What is another when one of its files is: written again, new, or gone."""
+        """The files' state, which changes when one is written, added or removed."""
         try:
             below = {self.path / part["path"] for part in self.parts}
             homes = {self.path, self.encoder.path, *(path for path in below if path.is_dir())}
@@ -94,22 +94,22 @@ class Folder:
         return tuple((path.name, state(path)) for path in read)
 
     def file(self, name: str) -> Path | None:
-        """A file in the folder, or None. The hub's own cache keeps its files beside the folder, under `blobs`."""
+        """Path of a file in the folder, or None. Files in the hub's cache may be links into `blobs`."""
         path = self.path / name
-        if not os.path.exists(path):  # which says of a name that no file can have that there is none
+        if not os.path.exists(path):  # False also for names that no file can have
             return None
         homes = [self.path.resolve()]
         if homes[0].parent.name == "snapshots":
             homes.append(homes[0].parent.parent / "blobs")
         if not any(path.resolve().is_relative_to(home) for home in homes):
             raise CheckpointError("outside", file=name, folder=self.name)
-        if not path.is_file():  # whoever opens a pipe waits until somebody writes
+        if not path.is_file():  # opening a pipe would block
             raise CheckpointError("damaged", file=name, folder=self.name)
         return path
 
     @cached_property
     def encoder(self) -> "Folder":
-        """Where the encoder lies: here, or below, where sentence-transformers once put it (0_Transformer/)."""
+        """The folder of the encoder: this one, or a subfolder such as sentence-transformers' 0_Transformer/."""
         if self.file("config.json"):
             return self
         below = next((part["path"] for part in self.parts if part["type"].endswith(".Transformer")), "")
@@ -124,7 +124,7 @@ class Folder:
 
     @cached_property
     def parts(self) -> list[dict[str, str]]:
-        """The modules of sentence-transformers in their order, by modules.json; none where it is not theirs."""
+        """sentence-transformers' modules in order, from modules.json; [] if there is no such file."""
         found = self._json("modules.json", [])
         if not isinstance(found, list) or not all(
             isinstance(part, dict) and isinstance(part.get("path"), str) and isinstance(part.get("type"), str)
@@ -134,7 +134,9 @@ class Folder:
         return found
 
     def longest(self) -> int | None:
-        """How many tokens sentence-transformers reads of a sentence, where it made the folder and says so."""
+        """Maximum number of tokens according to sentence-transformers; None if it did not make the folder or names
+        none.
+        """
         if not self.parts:
             return None
         said = [self.encoder.settings(name) or {} for name in OF_SENTENCES]
@@ -143,7 +145,7 @@ class Folder:
         return next((most for most in given if type(most) is int and most >= SHORTEST), None)
 
     def pooled(self) -> Pooled | None:
-        """How sentence-transformers makes one vector of all; None where the folder does not say."""
+        """How sentence-transformers pools the tokens into one vector; None if the folder does not say."""
         pooling, more, dense = "", [], []
         for part in self.parts:
             kind = part["type"].rpartition(".")[-1]
@@ -151,7 +153,7 @@ class Folder:
                 said = self.settings(f"{part['path']}/config.json") or {}
                 modes = [name for mode, name in MODES.items() if said.get(mode) is True]
                 pooling = modes[0] if len(modes) == 1 else said.get("pooling_mode", "several")
-                pooling = str(pooling).removesuffix("_tokens")  # as newer folders say it
+                pooling = str(pooling).removesuffix("_tokens")  # newer folders
             elif kind != "Transformer":
                 more.append(kind)
             if kind == "Dense" and (found := self._dense(part["path"])):
@@ -159,7 +161,7 @@ class Folder:
         return Pooled(str(pooling)[:40], tuple(kind[:40] for kind in more), tuple(dense)) if pooling else None
 
     def _dense(self, below: str) -> Dense | None:
-        """A Linear behind the pooling; None for one that cannot be computed from what the folder holds."""
+        """A Linear after the pooling; None if the folder does not hold all it needs, or it is of an unknown kind."""
         said, weights = self.settings(f"{below}/config.json") or {}, f"{below}/{WHOLE}"
         bend = str(said.get("activation_function", "")).rpartition(".")[-1]
         named = [said.get("module_input_name"), said.get("module_output_name")]
@@ -175,14 +177,14 @@ class Folder:
         return Dense(W.T, b, BENDS[bend])
 
     def settings(self, name: str) -> dict[str, Any] | None:
-        """A JSON file with named values, or None where there is none."""
+        """A JSON object as a dictionary, or None if there is no such file."""
         found = self._json(name, None)
         if found is not None and not isinstance(found, dict):
             raise CheckpointError("damaged", file=name, folder=self.name)
         return found
 
     def _json(self, name: str, otherwise: Any) -> Any:
-        """What a JSON file holds; `otherwise` where there is none."""
+        """Content of a JSON file; `otherwise` if there is none."""
         path = self.file(name)
         if path is None:
             return otherwise
@@ -190,7 +192,7 @@ class Folder:
             if path.stat().st_size > MOST_BYTES:
                 raise ValueError("too large")
             found = json.loads(path.read_text(encoding="utf-8"))
-            json.dumps(found, ensure_ascii=False).encode()  # half a sign, "\ud800", could be shown nowhere
+            json.dumps(found, ensure_ascii=False).encode()  # raises for lone surrogates, which cannot be shown
         except (OSError, ValueError, RecursionError) as error:
             raise CheckpointError("damaged", file=name, folder=self.name) from error
         return found
@@ -202,18 +204,18 @@ class Folder:
         return found
 
     def pictures(self) -> dict[str, Any]:
-        """How pictures are prepared: what processor_config.json says, else preprocessor_config.json."""
+        """Image preprocessing: `image_processor` of processor_config.json, else preprocessor_config.json."""
         own = (self.settings("processor_config.json") or {}).get("image_processor")
         return own if isinstance(own, dict) else self.settings("preprocessor_config.json") or {}
 
     # -- weights -----------------------------------------------------------------------------------
 
     def weights(self) -> dict[str, Stored]:
-        """All tensors by name, none of them read yet."""
+        """All tensors by name, not yet read."""
         return {key: stored for name in self.weight_files() for key, stored in self._tensors(name)}
 
     def weight_files(self) -> list[str]:
-        """The names of the files that hold the tensors."""
+        """Names of the files that hold the tensors."""
         if self.file(WHOLE):
             return [WHOLE]
         if (index := self.settings(SHARDS)) is not None:
@@ -249,12 +251,11 @@ class Folder:
     # -- the tokenizer -----------------------------------------------------------------------------
 
     def tokenizer(self, vocabulary: int, letters: bool = False) -> Tokenizer:
-        """tokenizer.json; else WordPiece with the words of vocab.txt, or byte-level BPE with vocab.json and merges.txt.
-        letters: vocab.txt holds signs, into which a text is cut.
+        """Tokenizer from tokenizer.json; else WordPiece from vocab.txt, or byte-level BPE from vocab.json and
+        merges.txt.
 
-        It neither cuts nor pads, and has been tried.
-
-        vocabulary: for how many pieces the weights have a row.
+        It was tried in its own process (see `tried`), and neither truncates nor pads. vocabulary: number of rows of E.
+        letters: vocab.txt holds characters, one token each.
         """
         if self.file("tokenizer.json"):
             return self.tried("whole", "tokenizer.json", most=vocabulary)
@@ -267,9 +268,9 @@ class Folder:
         raise CheckpointError("no_tokenizer", folder=self.name)
 
     def tried(self, kind: str, *names: str, most: int | None = None) -> Tokenizer:
-        """The tokenizer that is made of these files, by its kind in trial.py; once it has been tried.
+        """Build the tokenizer of a kind (see MADE_OF in trial.py) from files, after a trial in its own process.
 
-        most: how many pieces it may have, if the weights have a row for each of them.
+        most: number of pieces it may have, if E has a row for each.
         """
         try:
             paths = [self.path / name for name in names]
@@ -289,9 +290,9 @@ class Folder:
         return tokenizer
 
     def roles(self, vocabulary: Container[str]) -> dict[str, str]:
-        """What the tokenizer calls the tokens that stand for no word -> what we call them: {"<s>": "[CLS]", …}.
+        """The tokenizer's names of special tokens -> ours: {"<s>": "[CLS]", …}.
 
-        Where no file names one, it is the first of the usual names that the vocabulary holds.
+        If no file names one, take the first usual name in the vocabulary.
         """
         found = self.settings("special_tokens_map.json") or {}
         found |= self.settings("tokenizer_config.json") or {}

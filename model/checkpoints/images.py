@@ -1,4 +1,4 @@
-"""Pictures for a checkpoint: brought to its size, and normalised, as its folder says."""
+"""Images for a checkpoint: resized, cropped and normalised as its folder says."""
 
 import io
 import math
@@ -16,22 +16,22 @@ from model.pipeline import InputError, Reading, numbers_of
 from model.trace import Guess
 from model.unpacking import MOST_UNPACKED, bytes_to_read
 
-MOST_PIXELS = 50_000_000  # of a file: more would be unpacked in vain
-MOST_PACKED = 1000  # times: what is packed into less shows nothing
-MOST_SIDE = 4096  # to which a picture is brought
-SLIP = 0.01  # beyond 0 and 1, of a picture that was made larger or smaller
-#: The ways to resize, as Pillow numbers them and these files too.
+MOST_PIXELS = 50_000_000  # of a file; others are refused before unpacking
+MOST_PACKED = 1000  # times its size, when unpacked
+MOST_SIDE = 4096  # of a resized image
+SLIP = 0.01  # beyond 0 and 1, as after resampling
+#: Pillow's numbers of resampling filters, which these files use.
 RESAMPLING = (0, 1, 2, 3, 4, 5)
 
 
 class CheckpointImageReader:
-    """Colour pictures: a file's bytes, a picture of Pillow or whole numbers from 0 to 255 (height, width, channel); an
-    array of the network's size in [0, 1]; or what the network reads: the picture of a trace, (channel, height, width),
-    what their library prepares, (1, channel, height, width), or the dictionary in which that is `pixel_values`.
+    """Reads images in colour or grey.
 
-    What the network reads, and a trace calls its picture, is (picture − mean) / deviation, channel by channel;
-    `shown` is the way back. A file, and what is as a file holds it, is resized as the settings say, and where they say
-    so its middle is cut out. `labels` are a classifier's classes.
+    Accepts files (bytes), Pillow images, uint8 arrays (height, width, channel), and float arrays of the network's size
+    in [0, 1]. The first three are resized, and cropped if the settings say so. Also accepts what the network reads,
+    (picture − mean) / deviation for each channel: (channel, height, width), as in a trace; (1, channel, height, width),
+    as made by an image processor; or its dictionary with `pixel_values`. `shown` inverts the normalisation. `labels`
+    are a classifier's classes.
     """
 
     vocabulary: Sequence[str] = ()
@@ -39,17 +39,17 @@ class CheckpointImageReader:
     def __init__(
         self, config: EncoderConfig, settings: Mapping[str, Any], labels: Sequence[str] = (), side: int = 0
     ) -> None:
-        """side: to which pictures are brought, where patches leave some of it at the right and below; it is cut off."""
+        """side: image size before the pixels beyond the last whole patch, right and below, are cut off."""
         self.config, self.labels, self.side = config, tuple(labels), side or config.image_size
         normalised = settings.get("do_normalize", True)
-        white = _white(settings)  # mean and deviation are of numbers up to that; ours go up to 1
+        white = _white(settings)  # mean and deviation refer to 0…white, ours to 0…1
         self.mean = _of_channels(settings.get("image_mean"), config.channels) / white if normalised else 0.0
         self.deviation = (_of_channels(settings.get("image_std"), config.channels, 0.0) if normalised else 1.0) / white
         self.resample = settings["resample"] if settings.get("resample") in RESAMPLING else Image.Resampling.BILINEAR
         self.size, self.cut = _sides(settings.get("size")), _cut(settings)
 
     def read(self, x: object) -> Reading:
-        """Raises InputError("not_an_image") for what is no picture."""
+        """Raises InputError("not_an_image"), or ("not_from_0_to_1") for floats out of range."""
         pixels = self._pixels(x)
         side, channels = self.config.image_size, self.config.channels
         if pixels.shape == (1, channels, side, side):
@@ -67,7 +67,7 @@ class CheckpointImageReader:
         return Reading(torch.from_numpy(read.copy())[None], tokens, [])
 
     def _pixels(self, x: object) -> np.ndarray:
-        """An input as numbers; what is as a file holds it, in [0, 1] and of the network's size."""
+        """Input as an array; files, Pillow images and uint8 arrays are prepared."""
         if isinstance(x, bytes):
             return self._unpacked(x)
         if isinstance(x, Mapping) and "pixel_values" in x:
@@ -85,7 +85,7 @@ class CheckpointImageReader:
             raise InputError("not_an_image") from error
 
     def _unpacked(self, file: bytes) -> np.ndarray:
-        """A file as (height, width, channel) in [0, 1], of the network's size."""
+        """Decode a file to (height, width, channel) in [0, 1], of the network's size."""
         try:
             with Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP")) as opened:
                 too_much = max(MOST_UNPACKED, MOST_PACKED * len(file))
@@ -96,14 +96,14 @@ class CheckpointImageReader:
             raise InputError("not_an_image") from error
 
     def _prepared(self, opened: Image.Image) -> np.ndarray:
-        """A picture as (height, width, channel) in [0, 1], of the network's size."""
-        upright = ImageOps.exif_transpose(opened)  # a telephone held upright says so, and stores it lying
+        """Prepared image: (height, width, channel) in [0, 1], of the network's size."""
+        upright = ImageOps.exif_transpose(opened)  # rotate as the camera's EXIF tag says
         picture = self._of_its_size(upright.convert("RGB" if self.config.channels == 3 else "L"))
         pixels = np.asarray(picture, dtype=np.float32) / 255
         return pixels.reshape(*pixels.shape[:2], -1)
 
     def _of_its_size(self, picture: Image.Image) -> Image.Image:
-        """Resized, to both sides or by the shorter one; the middle cut out; and then as large as the network wants."""
+        """Resize to both sides or by the shorter one, crop the centre, and resize to the network's size."""
         width, height = picture.size
         if isinstance(self.size, int):
             scale = self.size / min(width, height)
@@ -120,7 +120,7 @@ class CheckpointImageReader:
         return picture if picture.size == wanted else picture.resize(wanted, self.resample)
 
     def shown(self, picture: np.ndarray) -> np.ndarray:
-        """What the network reads, (channel, height, width), as it looks: (height, width, 3) in [0, 1]."""
+        """Network input (channel, height, width) -> the image (height, width, 3) in [0, 1]."""
         seen = (picture.transpose(1, 2, 0) * self.deviation + self.mean).clip(0, 1)
         return seen if seen.shape[-1] == 3 else seen.repeat(3, axis=-1)
 
@@ -132,7 +132,7 @@ class CheckpointImageReader:
 
 
 def _of_channels(values: object, channels: int, above: float = -math.inf) -> np.ndarray:
-    """One number for each channel, or one for all; 0.5 where the file says nothing of use."""
+    """One number per channel, or one for all; 0.5 if the value is unusable."""
     each = values if isinstance(values, list) else [values] * channels
     if len(each) != channels or not all(isinstance(v, int | float) and above < v < math.inf for v in each):
         each = [0.5] * channels
@@ -140,13 +140,13 @@ def _of_channels(values: object, channels: int, above: float = -math.inf) -> np.
 
 
 def _white(settings: Mapping[str, Any]) -> float:
-    """What becomes of a file's 255 before it is normalised: 1, unless the settings have another factor, or none."""
+    """Value of white after rescaling by `rescale_factor`: 1 by default, 255 without rescaling."""
     factor = settings.get("rescale_factor") if settings.get("do_rescale", True) else 1
     return 255 * factor if isinstance(factor, int | float) and 0 < factor < math.inf else 1.0
 
 
 def _sides(size: object) -> tuple[int, int] | int | None:
-    """(width, height) of a size in these files, or its shorter side where it says that; None: it says nothing."""
+    """(width, height) of a size setting, or its shortest side as an int; None if it names none."""
     if not isinstance(size, dict):
         size = {"width": size, "height": size}
     width, height = _side(size.get("width")), _side(size.get("height"))
@@ -154,18 +154,18 @@ def _sides(size: object) -> tuple[int, int] | int | None:
 
 
 def _cut(settings: Mapping[str, Any]) -> tuple[int, int] | int | None:
-    """The size of the middle that is cut out of a picture; None: nothing is."""
+    """Size of the centre crop; None if there is none."""
     return _sides(settings.get("crop_size")) if settings.get("do_center_crop") else None
 
 
 def side_of_pictures(settings: Mapping[str, Any]) -> int | None:
-    """The side of the square to which these settings bring pictures; None where they name none."""
+    """Side of the square images these settings produce; None if they name none."""
     found = _cut(settings) or _sides(settings.get("size"))
     return found[0] if isinstance(found, tuple) and found[0] == found[1] else None
 
 
 def interpolated(table: Tensor, learned: int, side: int, antialias: bool) -> Tensor:
-    """A table of positions (1 + learned², d_model) for pictures of side² patches, as DINOv2's makers stretch it."""
+    """Resize a position table (rows in front + learned², d_model) bicubically to side² patches, like DINOv2."""
     in_front = len(table) - learned**2
     squares = table[in_front:].T.reshape(1, -1, learned, learned)
     new = torch.nn.functional.interpolate(squares, (side, side), mode="bicubic", antialias=antialias)

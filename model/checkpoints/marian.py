@@ -1,4 +1,4 @@
-"""Marian's translators (opus-mt): how they read a sentence and write another.
+"""Marian translators (opus-mt): how they read a sentence and write its translation.
 
 Source: Junczys-Dowmunt et al. 2018, "Marian: Fast Neural Machine Translation in C++"; MarianMTModel of transformers.
 """
@@ -26,12 +26,12 @@ from model.trace import Guess
 from model.translator import Task, Translator, as_written
 
 POSITIONS = ".embed_positions.weight"
-MOST_NEVER = 100  # rows of pieces that are never written; each is looked for at each step
-NEAR = 1e-3  # sines that were worked out elsewhere
+MOST_NEVER = 100  # of `bad_words_ids`; each is checked at every step
+NEAR = 1e-3  # tolerance of sines computed elsewhere
 
 
 def check_positions(folder: Folder, stored: Mapping[str, Stored]) -> None:
-    """Raise CheckpointError where a file holds positions that are no sines: those are worked out, and not read."""
+    """Raise CheckpointError if a file's positions are not the sinusoids that we compute."""
     for name in (name for name in stored if f".{name}".endswith(POSITIONS)):
         found = stored[name].read().float()
         width = found.shape[-1] if found.ndim == 2 else 0
@@ -42,11 +42,9 @@ def check_positions(folder: Folder, stored: Mapping[str, Stored]) -> None:
 
 @dataclass(frozen=True)
 class Target:
-    """What is written: its pieces by their ids; what it begins and ends with; what it never holds, one piece or several
-    in a row.
+    """The target language: displayed pieces by id, start and end ids, and sequences of ids never written.
 
-    written: the pieces as the file has them. pair: the languages as the folder names them, ("en", "de"); "" for one
-    that it does not name.
+    written: pieces as in the file. pair: languages named by the folder, ("en", "de"); "" if not named.
     """
 
     vocabulary: tuple[str, ...]
@@ -58,10 +56,10 @@ class Target:
 
 
 class MarianReader(CheckpointTextReader):
-    """A sentence as a translator of Marian's reads it: no [CLS], and [SEP] at the end.
+    """Reads a sentence for a Marian translator: no [CLS], and [SEP] at the end.
 
-    With `ids` the pieces of a .spm file have other ids than there. What begins with >>fra<<, say, asks for that
-    language, where there are several.
+    `ids` replaces the ids of the pieces in the .spm file. A prefix like >>fra<< selects the target language in models
+    with several.
     """
 
     def __init__(
@@ -81,7 +79,7 @@ class MarianReader(CheckpointTextReader):
         return (text,)
 
     def encode(self, text: str) -> "Cut":
-        """The pieces of a text, and [SEP]. Raises InputError("not_cut") where the tokenizer fails."""
+        """Pieces of a text, and [SEP]. Raises InputError("not_cut") if the tokenizer fails."""
         if self.own_ids is None:
             encoding = super().encode(text)
             return Cut(encoding.ids, encoding.offsets)
@@ -101,19 +99,19 @@ class MarianReader(CheckpointTextReader):
 
 @dataclass(frozen=True)
 class Cut:
-    """A text in pieces: their ids, and from where to where each stands in it."""
+    """A tokenized text: the pieces' ids and (start, end) in the text."""
 
     ids: list[int]
     offsets: list[tuple[int, int]]
 
     @property
     def sequence_ids(self) -> list[int]:
-        """All of one sentence."""
+        """0 for every piece: there is one sentence."""
         return [0] * len(self.ids)
 
 
 class MarianTranslator(Translator):
-    """A translator of one pair of languages: what it begins with is no language, and `into` says nothing to it."""
+    """A translator for one language pair: no language token is written first, and `into` has no effect."""
 
     reader: MarianReader  # type: ignore[assignment]
 
@@ -137,7 +135,7 @@ class MarianTranslator(Translator):
         return Guess(tuple(map(self._word, best.indices.tolist())), tuple(best.values.tolist()), step)
 
     def _examples(self) -> Iterator[Mapping[str, Tensor]]:
-        """None: nobody says what our sentences are in its language."""
+        """Empty: our example sentences have no translation into its language."""
         return iter(())
 
     def _beginning(self, forced: Sequence[int]) -> tuple[int, ...]:
@@ -145,7 +143,7 @@ class MarianTranslator(Translator):
         return super()._beginning(tuple(takewhile(lambda piece: (piece,) not in never, forced)))
 
     def _writer(self, reading: Reading, changes: list[Change]) -> Callable[[Tensor], Tensor]:
-        """Steps in which what is never written has no probability."""
+        """Decoder step that gives never-written sequences probability 0."""
         step = super()._writer(reading, changes)
 
         def allowed(y: Tensor) -> Tensor:
@@ -172,7 +170,7 @@ class MarianTranslator(Translator):
         return self._joined(reader.piece(i) or "" for i in ids if reader.vocabulary[i] != "[SEP]")
 
     def _joined(self, pieces: Iterable[str]) -> str:
-        """Pieces of a .spm file as a text; what stands for no word by its name."""
+        """Text of .spm pieces; special tokens by their names."""
         roles = self.reader.roles
         said = (f" {roles[piece]} " if piece in roles else piece.replace(SPACE, " ") for piece in pieces)
         return " ".join("".join(said).split())
@@ -182,10 +180,10 @@ class MarianTranslator(Translator):
 
 
 def reader_of(folder: Folder, config: EncoderConfig, decoder: EncoderConfig) -> MarianReader:
-    """How sentences are read, and what is written, by the folder's tokenizer and its settings. Raises CheckpointError.
+    """Reader of sentences, with its target, from the folder's tokenizer and settings. Raises CheckpointError.
 
-    source.spm with vocab.json (and target_vocab.json, where the two languages have lists of their own); a
-    tokenizer.json where there is no source.spm, or one that is cut by another algorithm.
+    Uses source.spm with vocab.json (and target_vocab.json if the languages have separate vocabularies); tokenizer.json
+    if there is no source.spm or that is not Unigram.
     """
     tokenizer, ids, written = None, None, None
     if folder.file("source.spm"):
@@ -199,7 +197,7 @@ def reader_of(folder: Folder, config: EncoderConfig, decoder: EncoderConfig) -> 
     if tokenizer is None:
         if not folder.file("tokenizer.json"):
             raise CheckpointError("missing", file="source.spm", folder=folder.name)
-        if decoder.own_words:  # it holds one of two lists
+        if decoder.own_words:  # it holds one of the two vocabularies
             raise CheckpointError("missing", file="target_vocab.json", folder=folder.name)
         tokenizer = folder.tokenizer(config.vocab_size)
         written = tokenizer.get_vocab()
@@ -209,7 +207,7 @@ def reader_of(folder: Folder, config: EncoderConfig, decoder: EncoderConfig) -> 
 
 
 def _list_of_pieces(folder: Folder, name: str, most: int) -> dict[str, int]:
-    """Piece -> id, of a file that holds nothing else."""
+    """Piece -> id, from a JSON vocabulary."""
     found = folder.settings(name)
     if found is None:
         raise CheckpointError("missing", file=name, folder=folder.name)
@@ -223,7 +221,7 @@ def _list_of_pieces(folder: Folder, name: str, most: int) -> dict[str, int]:
 
 
 def _target(folder: Folder, most: int, ids: Mapping[str, int], roles: Mapping[str, str]) -> Target:
-    """What generation_config.json says, else config.json, of how a target is written; and its pieces."""
+    """Target by generation_config.json, else config.json, with its pieces."""
     said = folder.config() | {
         k: v for k, v in (folder.settings("generation_config.json") or {}).items() if v is not None
     }

@@ -1,8 +1,7 @@
-"""A .spm file, as SentencePiece writes it, as a tokenizer of the tokenizers library.
+"""Convert SentencePiece's .spm files to the tokenizers library.
 
-The file is a message of Protocol Buffers: numbered fields, each with a value or with bytes that are such a message
-again. Three of its fields are read here: the pieces with their scores, which algorithm cuts, and how a text is made
-plain before.
+The file is a Protocol Buffers message: numbered fields with values, or with bytes that are messages themselves. Three
+fields are read: the pieces with their scores, the training settings with the algorithm, and the normaliser.
 
 Sources: sentencepiece_model.proto of SentencePiece; protobuf.dev, "Encoding"; Kudo 2018, "Subword Regularization".
 """
@@ -13,26 +12,26 @@ from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterator
 
-UNIGRAM = 1  # of the algorithms the one that chooses the likeliest pieces
-NORMAL, UNKNOWN, USER_DEFINED = 1, 2, 4  # kinds of pieces; the others stand in no text
-PIECES, TRAINER, NORMALIZER = 1, 2, 3  # fields of the whole
+UNIGRAM = 1  # the algorithm that chooses the likeliest segmentation
+NORMAL, UNKNOWN, USER_DEFINED = 1, 2, 4  # kinds of pieces that are used; others match no text
+PIECES, TRAINER, NORMALIZER = 1, 2, 3  # fields of the file
 SPACE = "▁"
 
 
 class NotUnigramError(ValueError):
-    """The pieces of a file are cut by another algorithm, or from bytes."""
+    """The file uses another algorithm, or byte fallback."""
 
 
 def tokenizer_json(data: bytes) -> str:
-    """The tokenizer.json of a .spm file: the same pieces of the same texts, with the ids that they have in there.
+    """tokenizer.json equivalent to a .spm file, with the same ids.
 
-    Raises NotUnigramError, and ValueError for bytes that are no such file.
+    Raises NotUnigramError; ValueError if the bytes are no such file.
     """
     try:
         return _tokenizer(data)
     except NotUnigramError:
         raise
-    except (IndexError, KeyError, TypeError, StopIteration, struct.error) as error:  # cut short, or of another shape
+    except (IndexError, KeyError, TypeError, StopIteration, struct.error) as error:  # truncated or malformed
         raise ValueError("not a file of SentencePiece") from error
 
 
@@ -50,7 +49,7 @@ def _tokenizer(data: bytes) -> str:
         if kind == UNKNOWN:
             unknown = place
         if kind not in (NORMAL, USER_DEFINED):
-            text = f"\0{place}"  # so that it is found in no text
+            text = f"\0{place}"  # matches no text
         pieces.append((text, struct.unpack("<f", piece[2][0])[0] if 2 in piece else 0.0))
     if unknown is None:
         raise ValueError("there is no piece for what is unknown")
@@ -74,7 +73,7 @@ def _tokenizer(data: bytes) -> str:
 
 
 def _fields(message: bytes) -> defaultdict[int, list]:
-    """Number of a field -> its values, in their order: ints, or bytes as they stand there."""
+    """Field number -> its values in order, ints or bytes."""
     found: defaultdict[int, list] = defaultdict(list)
     bytes_left = iter(message)
     for key in _numbers(bytes_left):
@@ -92,7 +91,7 @@ def _fields(message: bytes) -> defaultdict[int, list]:
 
 
 def _numbers(bytes_left: Iterator[int]) -> Iterator[int]:
-    """Whole numbers as they stand there: seven bits in each byte, the lowest first; the last byte is below 128."""
+    """Varints: seven bits per byte, lowest first; the last byte is below 128."""
     number = shift = 0
     for byte in bytes_left:
         number |= (byte & 127) << shift

@@ -1,15 +1,15 @@
-"""Numbers in config.json that several families ask for. Raises CheckpointError for what is none, or out of bounds."""
+"""Numbers in config.json that several families use. Raise CheckpointError for a wrong type or a value out of bounds."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from model.checkpoints.errors import setting_error
 
-MOST = 65_536  # places, and rows of a table
+MOST = 65_536  # positions, and rows of a table
 
 
 def whole(folder: str, theirs: Mapping[str, Any], name: str, usual: int, least: float = 1) -> int:
-    """A setting that counts something; `usual` where none is given."""
+    """A whole-number setting; `usual` if there is none."""
     value = usual if theirs.get(name) is None else theirs[name]
     if type(value) is not int or not least <= value <= MOST:
         raise setting_error("size", folder, name, value)
@@ -17,7 +17,7 @@ def whole(folder: str, theirs: Mapping[str, Any], name: str, usual: int, least: 
 
 
 def base_of(folder: str, name: str, value: object) -> float:
-    """What sets how fast queries and keys turn."""
+    """Base of the rotation frequencies (rotary positions)."""
     if isinstance(value, bool) or not isinstance(value, float | int) or not 1 < value < 1e12:
         raise setting_error("size", folder, name, value)
     return float(value)

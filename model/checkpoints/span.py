@@ -1,17 +1,17 @@
-"""Which part of a text a question-answering head marks."""
+"""The part of a text that a question-answering head marks."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-LONGEST = 15  # tokens; their library's pipeline takes none longer
+LONGEST = 15  # tokens, as in transformers' pipeline
 APART = ("[CLS]", "[SEP]", "[PAD]")
 
 
 def best_span(bounds: np.ndarray, tokens: Sequence[str]) -> tuple[int, int]:
-    """The first and the last token of the part with the highest score: where it begins plus where it ends.
+    """First and last token of the part with the highest score, its start plus its end.
 
-    bounds: (2, token). Of a question and a text, a part of the text; of one sentence, of all of it but its ends.
+    bounds: (2, token). After a question, only the text is searched; in a single sentence, all but [CLS] and [SEP].
     """
     allowed = np.array([token not in APART for token in tokens])
     if "[SEP]" in tokens[:-1]:

@@ -1,4 +1,4 @@
-"""Sentences for a checkpoint: cut by its own tokenizer, one or two at a time."""
+"""Read sentences with a checkpoint's own tokenizer, one or two at a time."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,16 +16,16 @@ from model.examples import PROTEINS
 from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
 
-PANIC = "PanicException"  # of Rust's: an exception that is no Exception, and can't be imported
-BETWEEN = "[SEP]"  # as typed between two sentences
-BEFORE_WORDS = ("[CLS]", BETWEEN, SPACE)  # a piece behind one of these begins a word
+PANIC = "PanicException"  # raised by Rust; not an Exception, and not importable
+BETWEEN = "[SEP]"  # typed between two sentences
+BEFORE_WORDS = ("[CLS]", BETWEEN, SPACE)  # a piece after one of these begins a word
 
 
 class CheckpointTextReader(TextReader):
-    """A sentence, or two with [SEP] between them.
+    """Reads a sentence, or two separated by [SEP].
 
-    Families call the same token [CLS] or <s>, [MASK] or <mask>; here each is printed, and may be typed, by the first of
-    these names. `roles`: theirs -> ours. `labels` are a classifier's classes. How other pieces are shown: `pieces.py`.
+    Special tokens are shown and typed by BERT's names ([CLS] for <s>, [MASK] for <mask>, …). `roles`: their names ->
+    these. `labels` are a classifier's classes. For how other pieces are shown, see `pieces.py`.
     """
 
     def __init__(
@@ -37,19 +37,19 @@ class CheckpointTextReader(TextReader):
         ids: Mapping[str, int] | None = None,
         proteins: bool = False,
     ) -> None:
-        """ids: of the pieces, where those are not the tokenizer's own. proteins: whether pieces are amino acids."""
+        """ids: ids that replace the tokenizer's own. proteins: whether pieces are amino acids."""
         super().__init__(tokenizer, config.max_len)
         self.proteins = proteins
         self.labels, self.head = tuple(labels), config.head
         self.space = space_mark(tokenizer)
         pieces = {i: piece for piece, i in (tokenizer.get_vocab() if ids is None else ids).items()}
         words = {i: roles.get(piece) or readable(piece, self.space) for i, piece in pieces.items()}
-        #: A piece as the tokenizer has it, by its id.
+        #: The tokenizer's own form of a piece, by id.
         self.piece: Callable[[int], str | None] = tokenizer.id_to_token if ids is None else pieces.get
-        #: Some matrices have more rows than the tokenizer has pieces.
+        #: E may have more rows than the tokenizer has pieces.
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
-        #: The segment of a token behind so many [SEP]; none where the network knows no segments.
+        #: Number of [SEP] before a token -> its segment; empty if the network has no segments.
         self.segments: dict[int, int] = {}
         if config.segments:
             pair = tokenizer.encode(*TRIED[:2])
@@ -61,7 +61,7 @@ class CheckpointTextReader(TextReader):
         return iter(PROTEINS) if self.proteins else super().examples()
 
     def sentences(self, text: str) -> tuple[str, ...]:
-        """One sentence, or the two on both sides of [SEP], without the spaces around it."""
+        """The sentence, or the two around [SEP], stripped of the spaces next to it."""
         first, between, second = text.partition(BETWEEN)
         first, second = first.rstrip() if between else first, second.lstrip()
         for ours, theirs in self.typed.items():
@@ -69,7 +69,7 @@ class CheckpointTextReader(TextReader):
         return (first, second) if second else (first,)
 
     def encode(self, text: str) -> Encoding:
-        """The pieces of a text. Raises InputError("not_cut") where the tokenizer fails."""
+        """Tokenize a text. Raises InputError("not_cut") if the tokenizer fails."""
         with failures():
             encoding = super().encode(text)
         if max(encoding.ids, default=0) >= len(self.vocabulary):
@@ -88,7 +88,7 @@ class CheckpointTextReader(TextReader):
         return replace(reading, tokens=tokens, segments=self.segments_of(tokens))
 
     def _in_a_row(self, reading: Reading) -> list[str]:
-        """The names of the tokens, of parts of a character by the others beside them."""
+        """Names of the tokens; parts of a character are named together with their neighbours."""
         found: list[str] = []
         beside = groupby(zip(reading.tokens, reading.ids, strict=True), lambda token: token[0] in self.typed)
         for alone, group in beside:
@@ -98,24 +98,24 @@ class CheckpointTextReader(TextReader):
         return found
 
     def segments_of(self, tokens: Sequence[str]) -> tuple[int, ...]:
-        """The segment of each token, as the tokenizer numbers them in a pair; () where the network knows none."""
+        """Segment of each token, numbered as the tokenizer does in a pair; () if the network has none."""
         return tuple(self.segments[min(n, max(self.segments))] for n in _ends_before(tokens)) if self.segments else ()
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
-        """What its head says, or as for any sentence the words."""
+        """The head's answer; for masked words, as for any sentence."""
         if self.head != "masked-word":
             return guesses(self.head, self.labels, logits, reading.tokens)
         return super().guesses(logits, reading)
 
 
 def _ends_before(tokens: Sequence[str]) -> list[int]:
-    """How many [SEP] stand before each token."""
+    """Number of [SEP] before each token."""
     return list(accumulate((token == BETWEEN for token in tokens[:-1]), initial=0))
 
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """Raise InputError("not_cut") where a tokenizer fails: on the sentences of its trial it did not."""
+    """Raise InputError("not_cut") if a tokenizer fails, although it passed its trial."""
     try:
         yield
     except BaseException as error:

@@ -1,8 +1,8 @@
-"""A tokenizer that nobody has looked at, made and tried on some sentences in a process of its own.
+"""Build an unknown tokenizer and try it on sample sentences, in a separate process.
 
-What stands in its files can fail in ways that no `except Exception` catches, take all memory, or never end. So they are
-first read here, where that can be ended: `tried` starts this very file as a script, with the texts of the files as its
-input. The script imports nothing of ours but its neighbour without imports: `model` would load torch.
+Its files can make the library panic, use up memory, or loop forever. `tried` therefore runs this file as a script,
+which can be killed, with the files' texts as its input. The script imports none of our modules, because `model` would
+load torch; sentence_piece.py, which imports none either, is run by its path.
 """
 
 import json
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from tokenizers.implementations import BertWordPieceTokenizer
 
-SECONDS = 20  # in which all sentences must be read; a vocabulary of 250,000 pieces takes about two
-MOST_MEMORY = 2 * 2**30  # bytes; 250,000 pieces take 0.8 · 10⁹
-KEPT = 600  # seconds: it may have been the machine that was too busy
-MOST_PIECES = 20  # of each sign
-MOST_ID = 10_000_000  # more than the rows of any weights that are read; a tokenizer is written id by id
-#: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them, which is what
-#: BERT calls them; and as RoBERTa and its kin call them.
+SECONDS = 20  # for all sentences; a vocabulary of 250,000 pieces takes about two
+MOST_MEMORY = 2 * 2**30  # bytes; 250,000 pieces need 0.8 · 10⁹
+KEPT = 600  # seconds until a new trial: the machine may have been busy
+MOST_PIECES = 20  # per character
+MOST_ID = 10_000_000  # no weights have more rows, and to_str writes a tokenizer id by id
+#: Special tokens by their keys in tokenizer_config.json -> our name (BERT's), then the names of RoBERTa and others.
 ROLES = {
     "cls_token": ("[CLS]", "<s>", "<cls>"),
     "sep_token": ("[SEP]", "</s>", "<eos>"),
@@ -38,7 +37,7 @@ ROLES = {
     "unk_token": ("[UNK]", "<unk>"),
     "pad_token": ("[PAD]", "<pad>"),
 }
-LENGTH = 2000  # of the longest sentences: pages read no more
+LENGTH = 2000  # characters, the longest input of a page
 SENTENCES = (
     "The cat's embeddings, [MASK] it slept by the door!",
     "i love you .",
@@ -60,20 +59,18 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of it. reason: "" where all went well, else a key of `errors.SENTENCES`. text: the tokenizer.json that
-    was made of other files.
-    """
+    """Result of a trial. reason: "", or a key of `errors.SENTENCES`. text: the tokenizer.json made from other files."""
 
     reason: str = ""
-    why: str = ""  # of "tokenizer_fails": one line
-    most: int = 0  # the largest id of a piece
+    why: str = ""  # one line, for "tokenizer_fails"
+    most: int = 0  # largest id of a piece
     text: str = ""
 
 
 def tried(kind: str, files: Sequence[str], said: Mapping[str, Any], seconds: float) -> Tried:
-    """The tokenizer that MADE_OF[kind] makes of the texts of these files, tried on all SENTENCES, alone and in pairs.
+    """Build a tokenizer by MADE_OF[kind] from the files' texts, and try it on all SENTENCES, alone and in pairs.
 
-    said: what tokenizer_config.json says.
+    said: content of tokenizer_config.json.
     """
     return _tried(json.dumps((kind, files, said if kind in SETTINGS else {})).encode(), seconds)
 
@@ -88,7 +85,7 @@ def _tried(given: bytes, seconds: float) -> Tried:
         return Tried("tokenizer_slow")
     try:
         return Tried(**json.loads(done.stdout))
-    except ValueError:  # it was ended before it said anything
+    except ValueError:  # the process died without a result
         return Tried("tokenizer_fails", f"its process ended with {done.returncode}")
 
 
@@ -96,39 +93,39 @@ def _tried(given: bytes, seconds: float) -> Tried:
 
 
 def _limit_memory() -> None:
-    """At most MOST_MEMORY; and where the machine has none left, this process is the first to go."""
+    """Limit memory to MOST_MEMORY, and be the first process killed when the machine runs out."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     try:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    except (ImportError, ValueError, OSError):  # Windows has none, macOS not this one: there time is the only limit
+    except (ImportError, ValueError, OSError):  # missing on Windows, this limit on macOS: there only time is limited
         return
 
 
 def _whole(text: str, _: Mapping[str, Any]) -> "Tokenizer":
-    """Of a tokenizer.json."""
+    """From tokenizer.json."""
     from tokenizers import Tokenizer
 
     return Tokenizer.from_str(text)
 
 
 def _word_piece(words: str, said: Mapping[str, Any]) -> "BertWordPieceTokenizer":
-    """With the words of vocab.txt; a text is made plain as the settings say, or by default."""
+    """WordPiece from vocab.txt; normalisation by the settings, or by BERT's defaults."""
     from tokenizers.implementations import BertWordPieceTokenizer
 
     accents = said.get("strip_accents")
     return BertWordPieceTokenizer(
         {word.rstrip(): place for place, word in enumerate(words.removesuffix("\n").split("\n"))},
         lowercase=bool(said.get("do_lower_case", True)),
-        strip_accents=None if accents is None else bool(accents),  # None: where all is in small letters
+        strip_accents=None if accents is None else bool(accents),  # None: as `lowercase`
         handle_chinese_chars=bool(said.get("tokenize_chinese_chars", True)),
     )
 
 
 def _letters(words: str, _: Mapping[str, Any]) -> "Tokenizer":
-    """As ESM cuts: into the signs of vocab.txt, the longest first; what stands between two of them is unknown."""
+    """ESM's tokenizer: split into the entries of vocab.txt, the longest first; text between them is unknown."""
     from tokenizers import AddedToken, Regex, Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Sequence, Split, WhitespaceSplit
@@ -150,7 +147,7 @@ def _letters(words: str, _: Mapping[str, Any]) -> "Tokenizer":
 
 
 def _byte_level(pieces: str, merges: str, said: Mapping[str, Any]) -> "Tokenizer":
-    """As RoBERTa cuts: with the pieces of vocab.json, put together by merges.txt."""
+    """RoBERTa's byte-level BPE from vocab.json and merges.txt."""
     from tokenizers import AddedToken, Tokenizer, decoders
     from tokenizers.models import BPE
     from tokenizers.pre_tokenizers import ByteLevel
@@ -173,7 +170,7 @@ def _byte_level(pieces: str, merges: str, said: Mapping[str, Any]) -> "Tokenizer
 
 
 def _sentence_piece(data: str, _: Mapping[str, Any]) -> "Tokenizer":
-    """Of a .spm file, each byte of which is a sign here."""
+    """From a .spm file, decoded as latin-1."""
     from tokenizers import Tokenizer
 
     beside = runpy.run_path(str(Path(__file__).with_name("sentence_piece.py")))
@@ -183,7 +180,7 @@ def _sentence_piece(data: str, _: Mapping[str, Any]) -> "Tokenizer":
 MADE_OF: dict[str, Callable[..., Any]] = {
     "whole": _whole, "words": _word_piece, "letters": _letters, "bytes": _byte_level, "sentence_piece": _sentence_piece
 }  # fmt: skip
-SETTINGS = ("words", "bytes")  # that heed tokenizer_config.json
+SETTINGS = ("words", "bytes")  # kinds that use tokenizer_config.json
 
 
 def _read_all(kind: str, files: Sequence[str], said: Mapping[str, Any]) -> Tried:
@@ -195,7 +192,7 @@ def _read_all(kind: str, files: Sequence[str], said: Mapping[str, Any]) -> Tried
         text = "" if kind == "whole" else tokenizer.to_str()
         tokenizer.no_truncation()
         tokenizer.no_padding()
-    except BaseException as error:  # whatever it is: a panic of Rust's is no Exception
+    except BaseException as error:  # including Rust's PanicException, which is no Exception
         return Tried("not_unigram" if type(error).__name__ == "NotUnigramError" else "damaged")
     try:
         for one, other in zip(SENTENCES, (*SENTENCES[1:], SENTENCES[0]), strict=True):

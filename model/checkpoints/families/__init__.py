@@ -1,4 +1,4 @@
-"""How each family of Hugging Face checkpoints writes down what we call an Encoder: a file each, with its table."""
+"""Families of Hugging Face checkpoints: one file each, with a table that maps the checkpoint to our Encoder."""
 
 from model.checkpoints.families import (
     albert,
@@ -24,5 +24,5 @@ FILES = (
     bert, roberta, distilbert, electra, albert, esm, t5, deberta, vit, modern, nomic, gte, roformer, clip, dinov2,
     marian,
 )  # fmt: skip
-#: By the `model_type` in config.json.
+#: By `model_type` in config.json.
 FAMILIES: dict[str, Family] = {kind: family for file in FILES for kind, family in file.FAMILIES.items()}

@@ -1,4 +1,4 @@
-"""ALBERT: one set of weights for all layers, and a narrow embedding  (Lan et al. 2020, section 3.1)."""
+"""ALBERT: all layers share one set of weights, and the embedding is narrow  (Lan et al. 2020, section 3.1)."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ ALBERT = replace(
     prefix="albert",
     settings={**BERT.settings, "d_embedding": "embedding_size", "groups": "num_hidden_groups"},
     only={**BERT.only, "inner_group_num": (1,)},
-    more=lambda folder, theirs, layers: {"d_embedding": theirs["embedding_size"]},  # even where that is d_model
+    more=lambda folder, theirs, layers: {"d_embedding": theirs["embedding_size"]},  # even if equal to d_model
     names={
         **BERT.names,
         "embedding.W_E": "encoder.embedding_hidden_mapping_in",

@@ -1,4 +1,4 @@
-"""BERT, and what differs little from it: ERNIE, Megatron-BERT and jina-embeddings-v2."""
+"""BERT and close variants: ERNIE, Megatron-BERT, jina-embeddings-v2."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ GUESSES = masked_word(
 
 
 def heads(prefix: str) -> dict[str, Head]:
-    """The heads of BERT and its nearest kin, whose pooler is part of the encoder."""
+    """Heads of BERT and of families whose pooler also belongs to the encoder."""
     return {
         "Model": Head("none"),
         "ForMaskedLM": GUESSES,
@@ -70,7 +70,7 @@ BERT = Family(
     unread=("*position_ids", "*pooler.dense.*", "cls.seq_relationship.*"),
 )
 
-#: Scores fall with the distance, and each neuron has a gate: jina-embeddings-v2  (Günther et al. 2023).
+#: jina-embeddings-v2: ALiBi and a gated FFN  (Günther et al. 2023).
 JINA = replace(
     BERT,
     called="jinabert",
@@ -90,7 +90,7 @@ JINA = replace(
 
 ERNIE = replace(BERT, prefix="ernie", only={**BERT.only, "use_task_id": (False,)}, heads=heads("ernie"))
 
-#: LayerNorm stands before each part and at the end, and none after the embedding  (Shoeybi et al. 2019, section 3).
+#: LayerNorm before each sub-layer and at the end, none after the embedding  (Shoeybi et al. 2019, section 3).
 MEGATRON_BERT = replace(
     BERT,
     fixed={**WORDS, "embedding_norm": False, "norm_first": True, "final_norm": True},

@@ -1,4 +1,4 @@
-"""CLIP and SigLIP: the encoder of pictures of two that were trained together."""
+"""The image encoders of CLIP and SigLIP."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ CLIP = Family(
     laid_out={"embedding.W_E.weight": VIT.laid_out["embedding.W_E.weight"]},
 )  # fmt: skip
 
-#: The same without [CLS]: one probe asks all patches at the end  (Zhai et al. 2023).
+#: No [CLS]; a learned probe attends to all patches at the end  (Zhai et al. 2023).
 SIGLIP = replace(
     CLIP,
     called="siglip",

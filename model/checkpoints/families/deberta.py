@@ -1,4 +1,4 @@
-"""DeBERTa: scores of three products, two of them with learned vectors of distances  (disentangled.py).
+"""DeBERTa: scores are sums of up to three products, two of them with relative embeddings  (disentangled.py).
 
 Source: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention".
 """
@@ -26,7 +26,7 @@ TERMS = {"c2p": "content_to_position", "p2c": "position_to_content"}
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[str, Any]:
-    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
+    """Fields of EncoderConfig that no single setting gives. Raises CheckpointError."""
     for setting, usual in (("embedding_size", "hidden_size"), ("pooler_hidden_size", "hidden_size")):
         if theirs.get(setting, theirs.get(usual)) != theirs.get(usual):
             raise setting_error("setting", folder, setting, theirs[setting])
@@ -35,7 +35,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[st
         raise setting_error("setting", folder, "attention_head_size", size)
     positions = "learned" if theirs.get("position_biased_input", True) else "none"
     terms = _terms(folder, theirs)
-    if not terms and positions == "none":  # nothing would tell the order of words
+    if not terms and positions == "none":  # word order would have no effect
         raise setting_error("setting", folder, "position_biased_input", "False")
     if not terms:
         return {"positions": positions}
@@ -57,7 +57,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[st
 
 
 def settings_of_first(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
-    """The same of the first DeBERTa, which knows no shared rows, no LayerNorm of distances and no shared matrices."""
+    """`settings_of` for DeBERTa v1, which has no buckets, no LayerNorm of distances and no shared matrices."""
     later = {"position_buckets": -1, "norm_rel_ebd": "none", "share_att_key": False}
     found = settings_of(folder, {**theirs, **later}, layers)
     if "distance_terms" not in found:
@@ -66,22 +66,22 @@ def settings_of_first(folder: str, theirs: Mapping[str, Any], layers: int) -> di
 
 
 def _terms(folder: str, theirs: Mapping[str, Any]) -> tuple[str, ...]:
-    """The products of a score beside Q Kᵀ, in our order."""
+    """Terms added to Q Kᵀ, in our order."""
     said = _listed(theirs.get("pos_att_type"))
     on = bool(theirs.get("relative_attention", False))
-    if said - TERMS.keys() or (said and not on):  # their library divides by √(3 d_k) even where nothing is added
+    if said - TERMS.keys() or (said and not on):  # transformers divides by √(3 d_k) even if no term is added
         setting = "pos_att_type" if on else "relative_attention"
         raise setting_error("setting", folder, setting, theirs.get(setting))
     return tuple(ours for name, ours in TERMS.items() if name in said)
 
 
 def _listed(said: object) -> set[str]:
-    """ "p2c|c2p", or a list of the same."""
+    """Parse "p2c|c2p", or a list."""
     parts = said.lower().split("|") if isinstance(said, str) else said if isinstance(said, list) else []
     return {str(part).strip() for part in parts} - {""}
 
 
-#: The head of `transformers`, or that with which it was trained: `legacy` says which.
+#: `legacy`: the head of transformers; otherwise the head that was trained.
 OLD_OR_NEW = replace(
     GUESSES,
     only={"legacy": (True,)},
@@ -132,7 +132,7 @@ DEBERTA_V2 = replace(
     ),
 )  # fmt: skip
 
-#: The first of them: each distance has a row, keys have no bias, and one matrix holds three, head by head.
+#: DeBERTa v1: a row for each distance, keys without bias, Q, K and V in one matrix, head by head.
 DEBERTA = replace(
     DEBERTA_V2,
     only={"hidden_act": tuple(ACTS), "talking_head": (False,)},

@@ -1,4 +1,4 @@
-"""DINOv2: number by number, what a sub-layer finds is made smaller or larger  (Oquab et al. 2024; layer_scale.py)."""
+"""DINOv2: each sub-layer's output is multiplied by learned scales  (Oquab et al. 2024; layer_scale.py)."""
 
 from dataclasses import replace
 
@@ -52,12 +52,12 @@ REGISTERS = replace(
     defaults={**DINOV2.defaults, "num_register_tokens": 4},
     interpolated="antialias",
     names={**DINOV2.names, "embedding.registers": "embeddings.register_tokens"},
-    unread=(*DINOV2.unread, "*embeddings.register_tokens"),  # of which there may be none
+    unread=(*DINOV2.unread, "*embeddings.register_tokens"),  # there may be none
 )
 
 
 def with_gates(family: Family) -> Family:
-    """With a gate at each neuron where the settings say so, of which there are two thirds then, in eights."""
+    """A family whose FFN is gated if `use_swiglu_ffn`: two thirds as many neurons, rounded up to a multiple of 8."""
     fused = "encoder.layer.{l}.mlp.weights_in"
     gates = replace(
         family,

@@ -1,4 +1,4 @@
-"""ELECTRA: BERT, whose embedding may be narrower than its layers  (Clark et al. 2020)."""
+"""ELECTRA: BERT with an embedding that may be narrower than the layers  (Clark et al. 2020)."""
 
 from dataclasses import replace
 

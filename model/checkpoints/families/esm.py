@@ -1,4 +1,4 @@
-"""ESM: proteins, an amino acid for each token. Which places touch each other is not read off here.
+"""ESM: proteins, one amino acid per token. Its contact prediction is not computed.
 
 Source: Lin et al. 2023, "Evolutionary-scale prediction of atomic-level protein structure with a language model".
 """
@@ -15,7 +15,7 @@ from model.checkpoints.settings import base_of
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
-    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
+    """Fields of EncoderConfig that no single setting gives. Raises CheckpointError."""
     base = base_of(folder, "rope_theta", theirs.get("rope_theta") or 10_000.0)
     found = {"rotary_base": base, "embedding_norm": bool(theirs.get("emb_layer_norm_before"))}
     if theirs.get("token_dropout"):
@@ -26,7 +26,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str
     return found
 
 
-#: Queries and keys turn, and a hidden token counts as nothing  (token_dropout.py).
+#: Rotary positions; the embedding of a hidden token is 0  (token_dropout.py).
 ESM_2 = Family(
     prefix="esm",
     settings=BERT.settings,
@@ -50,13 +50,13 @@ ESM_2 = Family(
     heads=ROBERTA.heads,
     speeds=(
         "rotary_embeddings.inv_freq",
-        *(f"encoder.layer.{one}.attention.self.rotary_embeddings.inv_freq" for one in ("{l}", "*")),  # as saved since 5
+        *(f"encoder.layer.{one}.attention.self.rotary_embeddings.inv_freq" for one in ("{l}", "*")),  # "*" is literal
     ),
     unread=("*position_ids", "*pooler.dense.*", "*contact_head.*", "*position_embeddings.weight"),
     letters=True,
 )  # fmt: skip
 
-#: ESM-1b and ESM-1v: a vector for each place.
+#: ESM-1b and ESM-1v: learned positions.
 ESM_1 = replace(ESM_2, fixed={**ESM_2.fixed, "positions": "learned"}, positions_from_pad=True)
 
 FAMILIES = {"esm": replace(ESM_2, where={("position_embedding_type", "absolute"): ESM_1})}

@@ -1,7 +1,7 @@
-"""What tells one family of Hugging Face checkpoints from another, and what most of them share.
+"""How a family of Hugging Face checkpoints is described, and what most families share.
 
-Left stand our names, right theirs; {l} is the number of a layer, {g} that of its group. A name of a module stands for
-its weight and its bias.
+Tables map our names to theirs; {l} is the layer's number, {g} its group's. A module's name stands for its weight and
+bias.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,53 +14,51 @@ from torch import Tensor
 from model.activations import ACTIVATIONS
 from model.config import EncoderConfig
 
-#: Their names of activations -> ours.
+#: Their name of an activation -> ours.
 ACTS = {theirs: ours for ours, row in ACTIVATIONS.items() for theirs in row.checkpoints}
 WORDS = {"input": "words", "positions": "learned", "scale_embedding": False, "embedding_norm": True}
 IMAGES = {"input": "patches", "positions": "learned", "norm_first": True, "final_norm": True}
-#: A tensor of theirs -> ours.
+#: Their tensor -> ours.
 LayOut = Callable[[Tensor, EncoderConfig], Tensor]
-#: A folder's name, all that config.json says and the number of layers -> fields of EncoderConfig.
+#: Folder's name, content of config.json, number of layers -> fields of EncoderConfig.
 More = Callable[[str, Mapping[str, Any], int], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Head:
-    """What a checkpoint says of its input, and where the weights of that stand.
+    """A checkpoint's head, and the names of its weights.
 
-    `copies` are tensors that some checkpoints store a second time: theirs -> our key, whose numbers they repeat. only:
-    settings of theirs, with the values for which our head computes what theirs does.
+    names: our name -> theirs. copies: tensors that some checkpoints store twice, their name -> our key. only: setting
+    of theirs -> the values that we can compute with.
     """
 
     kind: Literal["none", "masked-word", "classifier", "tags", "span", "vector"]
     names: Mapping[str, str] = field(default_factory=dict)
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation: bool = False  # a second classifier reads the distillation token
-    pooling: str = ""  # the setting that says whether the first token is read or the mean of all
-    dense: str = ""  # the setting that names the activation of a Linear before the last, with LayerNorm behind it
-    bent_by: str = ""  # the setting that names the activation of a Linear before the last, with nothing behind it
-    own_activation: bool = False  # masked-word: bent by the layers' activation, in others by GELU
-    #: The classifier reads the mean of the patches: with half of its matrix, or alone.
+    pooling: str = ""  # setting: whether it reads the first token or the mean
+    dense: str = ""  # setting: activation of a Linear before the last, followed by LayerNorm
+    bent_by: str = ""  # setting: activation of a Linear before the last, without LayerNorm
+    own_activation: bool = False  # masked-word: use the layers' activation instead of GELU
+    #: classifier: the mean of the patches is read alone, or by half of the matrix, beside [CLS].
     patches: Literal["", "alone", "beside"] = ""
-    projected: str = ""  # vector: the setting that says to how many numbers it is brought
+    projected: str = ""  # vector: setting of its width
     copies: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    otherwise: "Head | None" = None  # the head that it is where a setting is not as `only` says
+    otherwise: "Head | None" = None  # the head if a setting is not among `only`
 
 
 @dataclass(frozen=True)
 class Family:
-    """All that tells one family from another.
+    """A family of checkpoints.
 
-    prefix: before `names` where a head stands beside the encoder; of a name that an encoder has no parameter for nobody
-    asks, and one tensor may hold several parameters. settings: a field of EncoderConfig -> its name in their
-    config.json, unless it is among the `fixed`, which are the same in each checkpoint. only: settings of theirs, with
-    the values that this Encoder computes. heads: the end of the architecture's name -> its head. unread: what may stand
-    in a file and is no part of the encoder or its head. laid_out: a parameter, or a module for its weight and its
-    bias -> how it is made of their tensor. more: what else config.json says, after the settings. defaults: what
-    their library takes for a setting that a file leaves out. worked_out: what a field is, of all their settings, where
-    it is not the one that `settings` names. pictures: the same as defaults, for how pictures are brought to a network.
-    older: settings by the names that others once gave them.
+    prefix: in front of `names` if the file also holds a head. settings: field of EncoderConfig -> their setting;
+    `fixed` holds the fields that are the same in every checkpoint. names: our parameter or module -> theirs; entries
+    without a parameter in an encoder are ignored, and one tensor may hold several parameters. only: their setting ->
+    the values that we can compute with. heads: ending of the architecture's name -> head. unread: patterns of tensors
+    to ignore. laid_out: our parameter (or module) -> how it is made from their tensor. more: further fields of
+    EncoderConfig. defaults: the transformers library's values of missing settings; pictures: those of image
+    preprocessing. worked_out: fields computed from several settings. older: settings under former names, renamed.
     """
 
     prefix: str
@@ -75,20 +73,20 @@ class Family:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     worked_out: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
     pictures: Mapping[str, Any] = field(default_factory=dict)
-    inside: str = ""  # the setting that holds those of the encoder of pictures, where another stands beside it
-    decoder: "Family | None" = None  # where one writes what the encoder reads: its settings, fixed and not
-    where: Mapping[tuple[str, object], "Family"] = field(default_factory=dict)  # a setting and its value -> that family
+    inside: str = ""  # setting that holds the image encoder's own settings, if there is a text encoder, too
+    decoder: "Family | None" = None  # a translator's decoder: only its settings and fixed fields are used
+    where: Mapping[tuple[str, object], "Family"] = field(default_factory=dict)  # (setting, value) -> family to use
     older: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
-    called: str = ""  # how its architectures' names begin, where that is not model_type
-    interpolated: Literal["", "plain", "antialias"] = ""  # positions, where pictures are of another size than learned
-    speeds: tuple[str, ...] = ()  # how fast queries and keys turn, where a file holds that; else it is worked out
-    #: By what all speeds are divided, by settings and d_k.
+    called: str = ""  # start of the architectures' names, if not model_type
+    interpolated: Literal["", "plain", "antialias"] = ""  # how positions are resized to another image size
+    speeds: tuple[str, ...] = ()  # rotation frequencies, if the file holds them; else they are computed
+    #: A divisor of all rotation frequencies, from the settings and d_k.
     slower: Callable[[Mapping[str, Any], int], float] | None = None
-    letters: bool = False  # vocab.txt holds signs, and a text is cut into them
-    positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
+    letters: bool = False  # vocab.txt holds characters, one token each
+    positions_from_pad: bool = False  # in the position table, row pad_token_id is [PAD]'s, and position 0 follows
 
 
-#: What most of them call the sizes of a layer, and those of sentences.
+#: Usual names of a layer's sizes, and of sizes concerning sentences.
 LAYERS = {
     "d_model": "hidden_size",
     "heads": "num_attention_heads",
@@ -106,12 +104,12 @@ OF_TOKENS = {
 
 
 def in_layers(theirs: str, names: Mapping[str, str], ours: str = "layers.{l}.") -> dict[str, str]:
-    """Names of the parts of a layer, with what stands before each of them in the file."""
+    """Add the prefix of a layer to our names and to theirs."""
     return {f"{ours}{part}": f"{theirs}{name}" for part, name in names.items()}
 
 
 def stacked(*modules: str, by_head: bool = False) -> dict[str, LayOut]:
-    """For modules that one tensor holds one below the other, how each is taken from it. by_head: in every head."""
+    """For modules stacked in one tensor: how to take each from it. by_head: they are stacked within every head."""
 
     def part(place: int, tensor: Tensor, config: EncoderConfig) -> Tensor:
         heads = config.heads if by_head else 1
@@ -120,17 +118,17 @@ def stacked(*modules: str, by_head: bool = False) -> dict[str, LayOut]:
     return {module: partial(part, place) for place, module in enumerate(modules)}
 
 
-#: The same of queries, keys and values.
+#: `stacked` for Q, K and V.
 THREE_IN_ONE = "layers.{l}.attention.W_Q", "layers.{l}.attention.W_K", "layers.{l}.attention.W_V"
 
 
 def masked_word(dense: str, norm: str, bias: str, /, *, E: str = "", c: str = "", **more: Any) -> Head:
-    """A head that guesses words by E, from what it makes of Z. E, c: where these two are stored a second time."""
+    """A masked-word head. E, c: names of stored copies of the embedding and the output bias."""
     copies = {theirs: ours for theirs, ours in ((E, "embedding.E.weight"), (c, "logits.bias")) if theirs}
     names = {"transform.0": dense, "transform.2": norm, "logits.bias": bias}
     return Head("masked-word", names, copies=copies, **more)
 
 
 def classifier(dense: str, logits: str, /, **more: Any) -> Head:
-    """A head with one Linear more before its last."""
+    """A classifier with one Linear before its last."""
     return Head("classifier", {"pooler.0": dense, "logits": logits}, **more)

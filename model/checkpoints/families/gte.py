@@ -1,7 +1,7 @@
-"""GTE: BERT, but queries and keys turn, neurons have gates, and one matrix holds three.
+"""GTE: BERT with rotary positions, a gated FFN, and Q, K and V in one matrix.
 
 Source: Zhang et al. 2024, "mGTE: Generalized Long-Context Text Representation and Reranking Models"; NTK-aware scaling,
-which lets a network read further than it was trained: bloc97 2023, with the factor for all speeds of their code.
+for texts longer than in training: bloc97 2023, with the extra factor of GTE's own code.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ NTK = "ntk"
 
 
 def older(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """How fast queries and keys turn, under the name of today; settings of today are left as they are."""
+    """`rope_parameters` from the former settings `rope_theta` and `rope_scaling`; {} without `rope_theta`."""
     if "rope_theta" not in theirs:
         return {}
     base, said = theirs["rope_theta"], theirs.get("rope_scaling")
@@ -28,12 +28,12 @@ def older(theirs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def slower(theirs: Mapping[str, Any], d_k: int) -> float:
-    """By what all speeds are divided beside that."""
+    """A divisor of all rotation frequencies, in addition to the larger base."""
     return (_factor(theirs) or 1.0) ** (2 / d_k)
 
 
 def _factor(theirs: Mapping[str, Any]) -> float | None:
-    """How many times as far as in training it reads; None where another way is asked for, or none."""
+    """NTK scaling factor; None without scaling, or with another kind."""
     said = theirs.get("rope_scaling")
     if not isinstance(said, dict) or said.get("type") != NTK or said.get("mixed_b"):
         return None

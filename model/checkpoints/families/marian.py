@@ -1,8 +1,7 @@
-"""Marian's translators (opus-mt): as the paper has it, but for the order of the numbers of d_model.
+"""Marian translators (opus-mt): the paper's Transformer, with the components of d_model in another order.
 
-Their positions have all sines before all cosines, where the paper has them in turn. Nothing else knows one number of
-d_model from another, so the weights are read with their rows and columns in the paper's order, and the network is the
-paper's: number 2i here is number i in the file, number 2i + 1 is number i + d_model/2.
+Their positions have all sines before all cosines; the paper's alternate. Nothing else depends on the order, so rows and
+columns of the weights are put into the paper's order: component 2i here is i in the file, 2i + 1 is i + d_model/2.
 
 Source: Junczys-Dowmunt et al. 2018, "Marian: Fast Neural Machine Translation in C++"; MarianMTModel of transformers.
 """
@@ -16,19 +15,19 @@ from torch import Tensor
 from model.checkpoints.families.family import ACTS, Family, Head, in_layers
 from model.config import EncoderConfig
 
-#: Pieces of a sentence that a translator reads or writes at most: each step of the writing is recorded.
+#: Most pieces that a translator reads or writes: each step of decoding is recorded.
 MOST_TRANSLATED = 64
-READS_D_MODEL = ("W_Q", "W_K", "W_V", "W_1", "E", "logits")  # a column for each number of d_model; others a row
-WRITES_ELSEWHERE = ("W_Q", "W_K", "W_V", "W_1", "logits")  # whose biases are no numbers of d_model
+READS_D_MODEL = ("W_Q", "W_K", "W_V", "W_1", "E", "logits")  # one column per component of d_model, others one row
+WRITES_ELSEWHERE = ("W_Q", "W_K", "W_V", "W_1", "logits")  # their biases are not indexed by d_model
 
 
 def halves(d_model: int) -> Tensor:
-    """The places of the sines, then those of the cosines: 0, 2, 4, …, 1, 3, 5, …"""
+    """Indices of the sines, then of the cosines: 0, 2, 4, …, 1, 3, 5, …"""
     return torch.arange(d_model).view(-1, 2).T.flatten()
 
 
 def axis_of(key: str) -> int | None:
-    """Along which axis of a parameter of ours the numbers of d_model lie; None where they do not."""
+    """The axis of our parameter that runs over d_model; None if there is none."""
     module, _, last = key.rpartition(".")
     name = module.rpartition(".")[2]
     if last == "weight" and name in READS_D_MODEL:
@@ -37,14 +36,14 @@ def axis_of(key: str) -> int | None:
 
 
 def in_our_order(key: str, tensor: Tensor, _: EncoderConfig) -> Tensor:
-    """A tensor of theirs by our key, as the paper orders the numbers of d_model."""
+    """Their tensor in the paper's order of d_model; `key` is ours."""
     if (axis := axis_of(key)) is None:
         return tensor
     return tensor.index_select(axis, halves(tensor.shape[axis]).argsort().to(tensor.device))
 
 
 def in_their_order(key: str, tensor: Tensor) -> Tensor:
-    """A tensor of ours by its key, as they order them."""
+    """Our tensor in Marian's order of d_model."""
     return tensor if (axis := axis_of(key)) is None else tensor.index_select(axis, halves(tensor.shape[axis]))
 
 
@@ -78,7 +77,7 @@ NAMES = {
 
 
 def of_one_side(side: str, **fixed: object) -> Family:
-    """The encoder, or the decoder, by its settings."""
+    """The family table of the encoder or the decoder."""
     return Family(
         prefix="model",
         settings={
@@ -126,7 +125,7 @@ def of_one_side(side: str, **fixed: object) -> Family:
 
 ENCODER, DECODER = of_one_side("encoder"), of_one_side("decoder", language_first=False)
 
-#: With a list of words, and an E, for each of the two languages.
+#: Separate vocabularies, and an E for each language.
 APART = replace(
     ENCODER,
     names={**NAMES, "embedding.E.weight": "encoder.embed_tokens.weight"},

@@ -1,7 +1,7 @@
-"""ModernBERT: most layers look near by, places turn, neurons have gates, and LayerNorm stands first.
+"""ModernBERT: local attention in most layers, rotary positions, gated FFN, pre-norm.
 
-`transformers` 5 writes `layer_types` and `rope_parameters`; folders from before say `global_attn_every_n_layers`,
-`global_rope_theta` and `local_rope_theta`. Both are read; what is not said has the value that their library takes.
+`transformers` 5 writes `layer_types` and `rope_parameters`; older folders have `global_attn_every_n_layers`,
+`global_rope_theta` and `local_rope_theta`. Both are read; missing settings get transformers' defaults.
 
 Source: Warner et al. 2024, "Smarter, Better, Faster, Longer: A Modern Bidirectional Encoder".
 """
@@ -26,7 +26,7 @@ from model.checkpoints.settings import base_of, whole
 
 GLOBAL, LOCAL = "full_attention", "sliding_attention"
 BASES = {GLOBAL: ("global_rope_theta", 160_000.0), LOCAL: ("local_rope_theta", 10_000.0)}
-#: Their settings, and what has no bias where they say so, as they do by default: all but the last.
+#: Setting -> the part without bias if it is false. All but `decoder_bias` default to false.
 BIASES = {
     "attention_bias": "attention", "mlp_bias": "ffn", "norm_bias": "norm", "classifier_bias": "head",
     "decoder_bias": "logits",
@@ -34,7 +34,7 @@ BIASES = {
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
-    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
+    """Fields of EncoderConfig that no single setting gives. Raises CheckpointError."""
     kinds = _kinds(folder, theirs, layers)
     unbiased = [part for name, part in BIASES.items() if not theirs.get(name, part == "logits")]
     return {
@@ -47,7 +47,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str
 
 
 def _kinds(folder: str, theirs: Mapping[str, Any], layers: int) -> list[str]:
-    """Of each layer, whether it looks everywhere."""
+    """Kind of each layer's attention, GLOBAL or LOCAL. Raises CheckpointError."""
     if (kinds := theirs.get("layer_types")) is None:
         every = whole(folder, theirs, "global_attn_every_n_layers", 3)
         return [LOCAL if layer % every else GLOBAL for layer in range(layers)]
@@ -57,7 +57,7 @@ def _kinds(folder: str, theirs: Mapping[str, Any], layers: int) -> list[str]:
 
 
 def _base(folder: str, theirs: Mapping[str, Any], kind: str) -> float:
-    """What sets how fast queries and keys turn."""
+    """Base of the rotation frequencies of one kind of layers. Raises CheckpointError."""
     said, setting = theirs.get("rope_parameters"), "rope_parameters"
     if scaling := theirs.get("rope_scaling"):
         raise setting_error("setting", folder, "rope_scaling", scaling)
@@ -68,7 +68,7 @@ def _base(folder: str, theirs: Mapping[str, Any], kind: str) -> float:
     if (value := of_kind.get("rope_theta")) is None:
         setting, usual = BASES[kind]
         value = theirs.get(setting, usual)
-        if value is None:  # the first of them turn then as fast as those that look everywhere
+        if value is None:  # null in the first checkpoints: local layers use the global base
             return _base(folder, theirs, GLOBAL) if kind == LOCAL else usual
     return base_of(folder, setting, value)
 

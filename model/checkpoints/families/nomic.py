@@ -1,4 +1,4 @@
-"""NomicBERT: BERT, but queries and keys turn, and each neuron has a gate.
+"""NomicBERT: BERT with rotary positions and a gated FFN.
 
 Source: Nussbaum et al. 2024, "Nomic Embed: Training a Reproducible Long Context Text Embedder".
 """
@@ -12,7 +12,7 @@ from model.checkpoints.families.bert import BERT, GUESSES, heads
 from model.checkpoints.families.family import ACTS, THREE_IN_ONE, WORDS, in_layers, stacked
 from model.checkpoints.settings import base_of
 
-#: What the configuration says now, and what their makers' own code calls it.
+#: transformers' setting -> its name in the authors' own code.
 NAMES = {
     "hidden_size": "n_embd", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer",
     "intermediate_size": "n_inner", "max_position_embeddings": "n_positions", "layer_norm_eps": "layer_norm_epsilon",
@@ -21,7 +21,7 @@ NAMES = {
 
 
 def older(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a folder as its makers wrote it, under the names of today."""
+    """Settings written by the authors' code, under transformers' names."""
     found = {name: theirs[own] for name, own in NAMES.items() if own in theirs}
     if found.get("hidden_act") in ("swiglu", "geglu"):
         found["hidden_act"] = {"swiglu": "silu", "geglu": "gelu"}[found["hidden_act"]]
@@ -29,7 +29,7 @@ def older(theirs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
-    """How fast queries and keys turn. Raises CheckpointError for turns, or widths of heads, that are not computed."""
+    """The rotary base. Raises CheckpointError for scaled rotations, or a head width other than hidden_size / heads."""
     said = theirs.get("rope_parameters") or {}
     if not isinstance(said, dict) or said.get("rope_type", "default") != "default":
         raise setting_error("setting", folder, "rope_parameters", said)

@@ -1,4 +1,4 @@
-"""RoBERTa, and its kin: XLM-RoBERTa, CamemBERT, data2vec, RoBERTa with LayerNorm first, and MPNet."""
+"""RoBERTa and variants: XLM-RoBERTa, CamemBERT, data2vec, RoBERTa-PreLayerNorm, MPNet."""
 
 from dataclasses import replace
 
@@ -32,8 +32,8 @@ ROBERTA_PRELAYERNORM = replace(
     },
 )
 
-#: A learned number for each distance, which all layers add to their scores  (Song et al. 2020). Their code takes 32
-#: rows of that table and counts from the filler 1, whatever the settings say.
+#: All layers add the same learned number for each distance to their scores  (Song et al. 2020). MPNet's code always
+#: uses 32 rows for distances and pad_token_id 1, whatever the settings say.
 MPNET = replace(
     ROBERTA,
     prefix="mpnet",

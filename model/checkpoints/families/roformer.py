@@ -1,4 +1,4 @@
-"""RoFormer: BERT, but queries and keys turn  (Su et al. 2021)."""
+"""RoFormer: BERT with rotary positions  (Su et al. 2021)."""
 
 from dataclasses import replace
 
@@ -10,7 +10,9 @@ from model.config import EncoderConfig
 
 
 def half_a_head_apart(tensor: Tensor, config: EncoderConfig) -> Tensor:
-    """In each head, the first numbers of all pairs that turn together, then the second ones: theirs stand in turn."""
+    """Reorder each head's components: first members of all rotated pairs, then the second; in the file, pairs are
+    adjacent.
+    """
     return tensor.unflatten(0, (config.heads, -1, 2)).transpose(1, 2).flatten(0, 2)
 
 

@@ -1,9 +1,7 @@
-"""T5 and mT5: only the distance of two tokens is known, scores are not divided, and LayerNorm takes no mean off.
+"""Encoders of T5 and mT5: positions only as distances, scores not divided by √d_k, RMSNorm.
 
-Their decoder is not read.
-
-Source: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer"; gates
-came with version 1.1 of its makers' code.
+Source: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer"; the
+gated FFN is from version 1.1 of its code.
 """
 
 from collections.abc import Mapping
@@ -14,13 +12,13 @@ from model.checkpoints.errors import setting_error
 from model.checkpoints.families.family import ACTS, Family, Head, in_layers
 
 GATE = "gated-"
-MOST = 1024  # numbers of one head
+MOST = 1024  # d_k
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
-    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError.
+    """Fields of EncoderConfig that no single setting gives. Raises CheckpointError.
 
-    "gated-gelu" means the approximation by tanh.
+    "gated-gelu" means GELU's tanh approximation.
     """
     usual = {"d_model": 512, "num_heads": 8, "d_kv": 64}
     width, heads, each = (theirs.get(name) or value for name, value in usual.items())

@@ -1,4 +1,4 @@
-"""ViT, DeiT, ViT-MSN and ViT-MAE: encoders of pictures."""
+"""Image encoders: ViT, DeiT, ViT-MSN, ViT-MAE."""
 
 from dataclasses import replace
 
@@ -56,7 +56,7 @@ DEIT = replace(
     },
 )
 
-#: Trained with most patches hidden, which a decoder painted; that is not read  (He et al. 2022; patch_waves.py).
+#: Trained with most patches hidden; the decoder that reconstructed them is not read  (He et al. 2022; patch_waves.py).
 VIT_MAE = replace(
     VIT,
     settings={**VIT.settings, "hidden_in_training": "mask_ratio"},
