@@ -1,11 +1,11 @@
-const SIDE = 112, PEN = 3                       // places a side; canvas pixels for each
-const OPAQUE = 0xff000000, GREY = 0x010101      // of a pixel's four bytes, the last one first
+const SIDE = 112, PEN = 3                       // pixels per side; canvas pixels for each
+const OPAQUE = 0xff000000, GREY = 0x010101      // ABGR
 
 export default function({ data, parentElement, setStateValue }) {
   const pad = parentElement.querySelector('.pad')
   const canvas = pad.querySelector('canvas')
   const pen = canvas.getContext('2d', { willReadFrequently: true })
-  if (pad.epoch !== data.epoch) {               // first sight, or Python put another drawing here
+  if (pad.epoch !== data.epoch) {               // first call, or Python set another drawing
     pad.epoch = data.epoch
     pad.strokes = []
     pad.example = data.example
@@ -39,7 +39,7 @@ export default function({ data, parentElement, setStateValue }) {
     pad.querySelector('[data-do=undo]').disabled = !pad.strokes.length
   }
 
-  function drawCursor() {                         // after send(): it is no ink
+  function drawCursor() {                         // after send(), so that it is not sent as ink
     if (!pad.cursor) return
     pen.strokeStyle = pad.now ? '#ff8c00' : '#4da3ff'
     pen.lineWidth = 2
@@ -63,28 +63,28 @@ export default function({ data, parentElement, setStateValue }) {
 
   function point(event) {
     const box = canvas.getBoundingClientRect()
-    const larger = canvas.width / box.width     // the canvas is shown at another size than it is drawn
+    const larger = canvas.width / box.width     // the canvas may be displayed at another size
     return [(event.clientX - box.left) * larger, (event.clientY - box.top) * larger]
   }
 
   function put(at, by) {
-    const anew = pad.example && !pad.strokes.length  // nobody draws a digit over another one
+    const anew = pad.example && !pad.strokes.length  // the first stroke replaces an example
     pad.now = { anew, by, width: data.width, points: [at] }
   }
 
   canvas.onpointerdown = event => {
-    if (!event.isPrimary || event.button) return  // a second finger or another button draws nothing
+    if (!event.isPrimary || event.button) return  // ignore a second finger or another button
     event.preventDefault()
-    if (pad.now?.by !== undefined && event.pointerType === 'touch') return  // nor does a palm beside the pen
+    if (pad.now?.by !== undefined && event.pointerType === 'touch') return  // ignore a palm beside the pen
     canvas.setPointerCapture(event.pointerId)
-    lift()                                      // what a key has begun
+    lift()                                      // end a stroke drawn by keys
     put(point(event), event.pointerId)
     draw()
   }
   canvas.onpointermove = event => {
     if (pad.now?.by !== event.pointerId) return
     const parts = event.getCoalescedEvents?.() ?? []
-    for (const part of parts.length ? parts : [event]) pad.now.points.push(point(part))  // some browsers have none
+    for (const part of parts.length ? parts : [event]) pad.now.points.push(point(part))  // some browsers report none
     draw()
   }
   function lift() {
@@ -117,11 +117,11 @@ export default function({ data, parentElement, setStateValue }) {
     draw()
   }
   const bar = '<div class="bar"><button data-do="undo"></button><button data-do="clear"></button></div>'
-  if (!pad.querySelector('.bar')) pad.insertAdjacentHTML('beforeend', bar)  // here, where they get their names as well
+  if (!pad.querySelector('.bar')) pad.insertAdjacentHTML('beforeend', bar)  // created here, where they are named
   for (const button of pad.querySelectorAll('button')) button.textContent = data[button.dataset.do]
   pad.querySelector('[data-do=undo]').onclick = () => { pad.strokes.pop(); draw(); send() }
   pad.querySelector('[data-do=clear]').onclick = () => {
-    if (pad.strokes.at(-1) !== null) pad.strokes.push(null)  // undo brings back what was there
+    if (pad.strokes.at(-1) !== null) pad.strokes.push(null)  // undo restores the drawing
     draw()
     send()
   }

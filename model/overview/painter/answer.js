@@ -1,13 +1,13 @@
-/* The answer beside a run: its bars; below them those read after an earlier layer, or what was read first after each as
-   far as the film has come, or words to hide. */
+/* The answer beside a run: bars; below them the logit lens at the chosen layer, the film's readings so far, or words
+   to hide. */
 import { paint } from './colours.js'
 import { clamp, make, put } from './nodes.js'
 import { ahead, decimal, gap, plain, said, two } from './words.js'
 
-const PATH = 20, FEW = 3  // px; lines of the film's words
+const PATH = 20, FEW = 3  // px; fewest lines of readings
 
-/* Have it held beside a run that is laid out, its row's path in `over`. Returns {bars, draw(i, until)}. i: the row
-   that is read; until: after how many layers the film has read it; undefined without a film. */
+/* Add the answer to a run that is laid out (at); `over` gets the path from its row. Returns {bars, draw(i, until)}.
+   i: a token; until: number of layers that the film has read; undefined without a film. */
 export function answering({ keep, keepDrawn, hold, run, at, known, theme, place, on, over }) {
   const { words } = run, { kind, reads, right } = run.answers, flat = !at.frame
   const caption = keep('span', { className: 'caption' }), bars = keep('div', { className: 'stack' })
@@ -16,7 +16,7 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
   hold(keep('div', { className: flat ? 'answer flat' : 'answer' }, title, bars), at.answer).dataset.role = 'answer'
   const out = keepDrawn(over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
   const under = (className, text, ...more) => bars.appendChild(make('div', { className }, make('p', { textContent: text }), ...more))
-  const high = () => known[bars.textContent] ??= bars.offsetHeight  // measured once: rows are pointed at one after the other
+  const high = () => known[bars.textContent] ??= bars.offsetHeight  // cached by text: pointing at rows redraws often
   const barsOf = (shown, most, best) => make('div', { className: 'bars' }, ...shown.flatMap(([name, value]) => [
     make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
     make('span', { className: best(name, value) ? 'bar best' : 'bar' },
@@ -41,7 +41,7 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
     if (!flat) stand(kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i)
   }
 
-  /* Beside the row that is read, as far as there is room below; a path leads there from it. */
+  /* Align the bars with the row that is read, as far as there is room, and draw a path to them. */
   function stand(row) {
     const { n2 } = at.pics, y1 = n2.y + (row + .5) * at.row, edge = at.frame.x + at.frame.w, x2 = at.answer.x - 4
     const top = row == null ? 0 : clamp((row + .5) * at.row - 12, 0, Math.max(0, at.frame.h - n2.y - high() - 6))
@@ -53,7 +53,7 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
     out.setAttribute('d', `M${n2.x + n2.w + 4} ${y1}H${edge}C${edge + PATH} ${y1} ${x2 - PATH} ${y2} ${x2} ${y2}`)
   }
 
-  /* Where no head reads Z, it is what the encoder gives. */
+  /* Without a head, show the encoder's output Z. */
   function drawOutput() {
     const map = run.map('z', 0, 0)
     if (!map) return
@@ -62,7 +62,7 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
     paint(canvas, map, 54, theme)
   }
 
-  /* Layers that read the same share a line; where there is no room for all, the last lines stand there. */
+  /* A line for each sequence of layers with the same best word; only the last lines if not all fit. */
   function trail(lens, until, room) {
     const lines = []
     lens.slice(0, until).forEach((read, layer) => {
@@ -73,12 +73,12 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
     const box = under('lens trail', words.trail), line = 18.8 * at.scale, free = Math.max(FEW, Math.floor((room - bars.offsetHeight) / line))
     box.append(...lines.slice(-free).map(({ word, from, to }) => make('span', {}, make('small', { textContent: from < to ? `${from}–${to}` : from }), make('b', { translate: false, textContent: word }))))
     box.style.visibility = lines.length ? '' : 'hidden'
-    if (!flat) box.style.minHeight = `${30 * at.scale + line * Math.min(free, lens.length)}px`  // the bars stay where they are
+    if (!flat) box.style.minHeight = `${30 * at.scale + line * Math.min(free, lens.length)}px`  // so that the bars do not move
   }
 
-  /* Where no word is hidden: how many are copied, and words to hide, where that can be done. */
+  /* Without a masked word: how many words are copied, and buttons for words to hide if possible. */
   function offer() {
-    if (on.hide && run.off && !run.offers) return  // they come with it
+    if (on.hide && run.off && !run.offers) return  // shown once the offers arrive
     const { rows } = run.answers, seen = [...run.tokens.keys()].filter(i => !run.special.includes(i)), same = seen.filter(i => rows[i]?.[0][0] === run.tokens[i])
     if (!run.nothingHidden || run.differs || run.cut || !seen.length || !seen.every(i => rows[i])) return
     const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {

@@ -1,4 +1,4 @@
-/* The arithmetic of one cell of an opened picture, in small strips, from rows as they were recorded. */
+/* The arithmetic of one cell of an opened picture, drawn from recorded rows. */
 import { paint } from './colours.js'
 import { draw, make } from './nodes.js'
 import { dot } from './run.js'
@@ -10,13 +10,14 @@ const name = (kind, ...parts) => make(kind, { translate: false }, ...parts)
 const result = value => make('b', { className: 'result' }, value)
 const plus = value => `${value < 0 ? '−' : '+'} ${two(Math.abs(value))}`
 const furthest = values => Math.max(1e-9, ...values.map(Math.abs))
-/* Parts that are added up: each begins where the one before it ended. */
+/* Terms of a sum as bars, each beginning where the one before ended: [from, to, kind]. */
 const stairs = (parts, sum = 0) => parts.map(part => [sum, sum += part, part < 0 ? 'falls' : 'rises'])
-/* The parts behind each other; nothing where one is missing. */
+/* Concatenate lists; undefined if one is missing. */
 const all = (...parts) => parts.includes(undefined) ? undefined : parts.flat()
 
-/* What stands beside the opened picture for its cell in row i and column j: nodes; nothing while rows are missing. A key's
-   or a value's row is met by the chosen token. go(place): another head is chosen; told: what number stands in the cell. */
+/* Nodes that explain the cell in row i and column j of the opened picture; undefined while rows are missing. A row
+   of keys or values is combined with the chosen token's query. go(place): another head was chosen; told: a sentence
+   with the cell's number; spare: canvases to reuse. */
 export function arithmetic({ run, place: { layer, head, token }, opened, theme, go, told, spare }, i, j) {
   const { words } = run, tokenOf = k => name('b', run.named[k]), row = (name, i) => run.exact(name, layer, head, i)
   const pair = (i, j, value) => sides([tokenOf(i), ' → ', tokenOf(j)], result(value))
@@ -33,14 +34,14 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
     default: return stream()
   }
 
-  /* A row as a strip of colours, its columns in an order, and what it is called. */
+  /* A row as a named strip of colours. */
   function strip(name, values, { order = [...values.keys()], top = furthest(values), kind = '' } = {}) {
     const canvas = spare.shift() ?? make('canvas'), numbers = Float32Array.from(order, c => values[c])
     paint(canvas, { numbers, rows: 1, columns: numbers.length, scale: 1, middle: 0, hidden: -Infinity, top }, 512, theme)
     return make('div', { className: 'strip' }, make('span', { className: `name ${kind}` }, ...[name].flat()), canvas)
   }
 
-  /* A query meets a key: their products, their sum, and what becomes of it up to the score. */
+  /* Query times key: the products, their sum, and each step up to the score. */
   function meeting(i, j) {
     const steps = []
     for (let name = 's', step; steps[0]?.operation !== 'scores' && (step = run.step(name, layer)); name = step.reads[0]) steps.unshift({ name, ...step })
@@ -59,7 +60,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
       ...steps.flatMap((step, at) => then[step.operation]?.(values[at], values[at - 1], step) ?? [])]
   }
 
-  /* The row of softmax, the chosen key lit. */
+  /* The row of softmax, with the chosen key highlighted. */
   function shares(i, j) {
     const weights = row('w', i)
     if (!weights) return
@@ -67,7 +68,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
     return [columns('shares', bars), sides(words.softmax_row, make('b', {}, decimal(weights[j])))]
   }
 
-  /* The values that a query takes, each times its weight, and their sum: what its head writes. */
+  /* A query's strongest weighted values and the chosen one, and the sum of all: the head's output. */
   function taken(i, j, most) {
     const weights = row('w', i), found = row('heads', i), values = weights && Array.from(weights, (_, k) => row('v', k))
     if (!found || values.includes(undefined)) return
@@ -81,7 +82,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
       line('quiet', plain(words.head_writes, { head: head + 1, token: run.tokens[i] }))]
   }
 
-  /* A component of a value in the sum that its head writes. */
+  /* One component of a weighted value, as a term of the head's output. */
   function product(i, c) {
     const weights = row('w', token), value = row('v', i), found = row('heads', token)
     if (!weights || !value || !found) return
@@ -89,7 +90,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
     return [sides('', run.n > 1 ? `… + ${product} + … = ${two(found[c])}` : `${product} ${gives(weights[i] * hundredths(value[c]), found[c])}`)]
   }
 
-  /* How far each head takes what attention adds to a token, along that. */
+  /* Contribution of each head to attention's output for a token, in the direction of that output. */
   function mixed() {
     const parts = run.held('parts', layer, 0, i), { heads } = run.sizes
     if (!parts) return
@@ -99,7 +100,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
       sides(words.length, make('b', {}, gives(order.reduce((all, h) => all + hundredths(parts[h]), 0), parts.reduce((a, b) => a + b, 0))))]
   }
 
-  /* The loudest neurons of a token, by the words that they point to. Of several that share a column the loudest is chosen. */
+  /* Strongest neurons of a token, with the words they point to. If several share a column, the strongest is chosen. */
   function neurons() {
     const loud = run.neurons?.[`${layer}.${i}`]
     if (!loud) return
@@ -112,7 +113,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
       ...one ? [sides(plain(words.neuron_number, { neuron: one[0] + 1 }), `${run.step('h', layer)?.function ? `${two(one[2])} → ` : ''}${two(one[1])}`)] : told]
   }
 
-  /* A row of the residual stream: what was there, what is added to it, and what LayerNorm makes of the sum. */
+  /* A row of the residual stream: the terms of its sum, and LayerNorm. */
   function stream() {
     let [role, at] = opened === 'x0' ? ['x', 0] : [opened, layer]
     if (role === 'x' && at) [role, at] = ['n2', at - 1]
@@ -134,7 +135,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
       ...parts.length === 2 ? arrows(parts, sum, words) : [], ...lines.map(text => sides('', text))]
   }
 
-  /* How a row of the stream is written: by its picture's symbol, or as what the embedding adds. */
+  /* A row's name: the symbol of its picture; `termOf` also names terms without a picture. */
   function symbolOf(role) {
     const node = make('i', { className: 'symbol' })
     symbol(node, run.pictures.find(one => one.role === role)?.symbol ?? role, layer)
@@ -147,14 +148,14 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
   }
 }
 
-/* Parts as bars below each other: [name, value, chosen, more of its node]. */
+/* Horizontal bars: [name, value, chosen, further properties of the node]. */
 function bars(kind, parts) {
   const top = furthest(parts.map(([, value]) => value))
   return make('div', { className: `parts ${kind}` }, ...parts.map(([name, value, on, more]) => make('div', { className: `part ${on ? 'on' : ''}`, ...more },
     make('span', { translate: kind !== 'neurons' }, name), make('i', { className: value < 0 ? 'falls' : 'rises', style: `width: ${Math.abs(value) / top * 100}%` }), make('span', {}, two(value)))))
 }
 
-/* Bars beside each other, each from one number to another: [from, to, kind]. A path for each kind: nodes are slow to lay out. */
+/* Vertical bars [from, to, kind], in one path per kind: a node for each bar would be slow to lay out. */
 function columns(name, bars) {
   const ends = bars.flatMap(([from, to]) => [from, to]), low = Math.min(0, ...ends), high = Math.max(...ends), wide = bars.length
   const box = make('div', { className: `columns ${name}`, ariaHidden: 'true' }), pen = draw(box, 'svg', { viewBox: `0 0 ${wide} 100`, preserveAspectRatio: 'none' })
@@ -166,7 +167,7 @@ function columns(name, bars) {
   return box
 }
 
-/* Two rows and their sum as arrows, in the plane in which all three lie: lengths and angles are true. */
+/* Two rows and their sum as arrows in the plane that they span, with true lengths and angles. */
 function arrows([[name, one], [other, more]], sum, words) {
   const [x, m, s] = [one, more, sum].map(values => Math.sqrt(dot(values, values))), along = dot(more, one) / (x || 1), up = Math.sqrt(Math.max(0, m ** 2 - along ** 2))
   const left = Math.min(0, x + along), right = Math.max(x, x + along, 1e-9), unit = Math.min(150 / (right - left), 62 / (up || 1e-9)), base = 8 + up * unit

@@ -1,13 +1,13 @@
-/* The colours of numbers. */
+/* Colours of numbers. */
 import { make } from './nodes.js'
 
 export const CIVIDIS = ['#00224e', '#123570', '#3b496c', '#575d6d', '#707173', '#8a8678', '#a59c74', '#c3b369', '#e1cc55', '#fee838']
 const SIGNED = {
   light: ['#08519c', '#6baed6', '#f7f7f7', '#fdae61', '#b35806'], dark: ['#8fd0ff', '#2f78b7', '#141b29', '#b5701f', '#ffc46b'],
 }
-const NOTHING = { light: 0xffd5d0cc, dark: 0xff3a3029 }  // ABGR, of a pair that may not look at each other
+const NOTHING = { light: 0xffd5d0cc, dark: 0xff3a3029 }  // ABGR, for masked pairs
 
-/* 256 colours between some stops, as the bytes of a canvas. */
+/* 256 colours interpolated between stops, as canvas pixels. */
 function shades(stops) {
   const parts = stops.map(stop => [1, 3, 5].map(at => parseInt(stop.slice(at, at + 2), 16)))
   return Uint32Array.from({ length: 256 }, (_, i) => {
@@ -18,7 +18,7 @@ function shades(stops) {
 }
 export const SHADES = { share: shades(CIVIDIS), light: shades(SIGNED.light), dark: shades(SIGNED.dark) }
 
-/* Where in the numbers of a map a pixel's is: of neighbours that share one, the strongest. */
+/* Index of the number that a pixel shows: the strongest of the neighbours that share the pixel. */
 export function strongestIn({ numbers, columns }, row, pixel, pixels) {
   const end = row * columns + Math.floor((pixel + 1) * columns / pixels)
   let at = row * columns + Math.floor(pixel * columns / pixels), best = at
@@ -26,7 +26,7 @@ export function strongestIn({ numbers, columns }, row, pixel, pixels) {
   return best
 }
 
-/* Paint a picture into a canvas, a pixel for each number, or for neighbours where there are fewer pixels. */
+/* Paint a map into a canvas: one pixel per number, or per group of neighbours if there are fewer pixels. */
 export function paint(canvas, map, pixels, theme) {
   const { numbers, rows, columns, scale, middle, hidden, top, share } = map
   const wide = Math.max(1, Math.min(columns, pixels)), painted = [numbers.buffer, numbers.byteOffset, wide, theme]
@@ -45,7 +45,7 @@ export function paint(canvas, map, pixels, theme) {
   context.putImageData(image, 0, 0)
 }
 
-/* How bright a colour is, from 0 to 1. */
+/* Mean of a colour's red, green and blue, from 0 to 1. */
 export function luminous(colour) {
   const pen = make('canvas', { width: 1, height: 1 }).getContext('2d')
   pen.fillStyle = colour.trim()

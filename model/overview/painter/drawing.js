@@ -1,11 +1,12 @@
-/* A drawing beside its run: the chosen patch in it, and where that attends to, laid over it. */
+/* The image beside its run: the chosen patch, and an overlay of what it attends to. */
 import { CIVIDIS, SHADES } from './colours.js'
 import { clamp, make } from './nodes.js'
 import { bytesOf } from './run.js'
 import { plain } from './words.js'
 
-/* Have it held beside a run that is laid out (at). point(i): what is under the pointer; choose(i). Returns look(i, weights, tiles,
-   weightsOf), which lights token i and what it attends to, and the same for each head on a canvas. */
+/* Add it to a run that is laid out (at). point(i): the pointer is over patch i, or over none; choose(i). Returns
+   look(i, weights, tiles, weightsOf), which highlights token i and what it attends to, and paints weightsOf(head) on
+   each head's canvas. */
 export function drawing({ keep, root, hold, run, at, words, point, choose }) {
   const { height, width, channels, pixels, side: cut, front } = run.drawing, bytes = bytesOf(pixels), side = at.left - 14
   const source = make('canvas', { width, height }), bright = make('canvas', { width, height }), pens = [source, bright].map(canvas => canvas.getContext('2d'))
@@ -34,7 +35,7 @@ export function drawing({ keep, root, hold, run, at, words, point, choose }) {
   const seen = square(0, words.drawing), lower = at.frame ? at.frame.h - side - 26 : Infinity
   const looks = lower > side + 34 ? square(lower, '') : undefined
 
-  /* Paint the drawing, or what each patch is given of some shares, laid over it; returns its pen. */
+  /* Paint the image, with `shares` under a coloured overlay of the patches. Returns the canvas context. */
   function over(canvas, shares) {
     const pen = canvas.getContext('2d'), { width } = canvas, u = width / cut
     pen.imageSmoothingEnabled = false
@@ -82,11 +83,12 @@ export function drawing({ keep, root, hold, run, at, words, point, choose }) {
   }
 }
 
-/* What a patch's row is called at the left: of the first of each row of patches, that row. */
+/* Label of a token's row: the first patch in each row of patches has that row's number; of several tokens before the
+   patches, only the first is named. */
 export function groupOf({ drawing: { front, side }, tokens, words }, i) {
   if (i < front) return front > 1 ? i === 0 ? tokens[0] : '' : tokens[i]
   return (i - front) % side ? '' : plain(words.row, { row: (i - front) / side + 1 })
 }
 
-/* Whether the row of patches that begins with one of them has another. */
+/* Whether token i belongs to the label at `first`. */
 export const groupHas = ({ drawing: { front, side } }, first, i) => first < front ? first === i : i >= first && i < first + side

@@ -1,21 +1,22 @@
-/* Where everything stands. */
+/* Positions of everything in the overview. */
 import { clamp } from './nodes.js'
 import { ORDER, SQUARE } from './run.js'
 
-const NARROW = 700  // px; below it, pictures stand below each other
-const SHARE = { x0: 30, x: 30, q: 22, k: 22, s: 92, w: 260, v: 22, a: 30, n1: 30, h: 92, n2: 30 }  // of the width that is left
+const NARROW = 700  // px; if narrower, the pictures are stacked
+const SHARE = { x0: 30, x: 30, q: 22, k: 22, s: 92, w: 260, v: 22, a: 30, n1: 30, h: 92, n2: 30 }  // of the spare width
 const LEAST = { x0: 40, x: 40, q: 26, k: 26, s: 60, w: 130, v: 26, a: 40, n1: 40, h: 56, n2: 40 }
 const STACKED = [['x0'], ['x', 'q', 'k'], ['s'], ['w', 'v'], ['a', 'n1'], ['h', 'n2']]
-const THIN = .62, PANEL = 196, DEEP = 330  // beside an opened picture: of LEAST, the others; px, its arithmetic, at least
-const ANSWER = 150  // px
-export const SHEETS = 5  // that are seen on each side
+const THIN = .62, PANEL = 196, DEEP = 330  // beside an opened picture: factor of LEAST; px, arithmetic at least
+const ANSWER = 150  // px, width
+export const SHEETS = 5  // most cards of other layers on each side
 
-/* The places of all pictures and their rows. titles: role -> its node, of which the width is measured. opened: the picture
-   that is wide, the others being thin; closed: where everything stood before, and so the rows stay; known: what was measured. */
+/* Positions of all pictures and their rows. titles: role -> node, to measure its width. opened: the enlarged
+   picture, the others being thin; closed: the layout without it, whose rows are kept; known: cache of measured
+   widths. */
 export function layOut({ root, run, titles, below, widest, known, opened, closed }) {
   const width = closed?.width ?? root.clientWidth, n = run.n, drawing = run.drawing && n > 1
   const scale = closed?.scale ?? parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
-  const big = Boolean(root.closest('.big')), unit = big ? 1 : scale  // large letters leave no room for large gaps
+  const big = Boolean(root.closest('.big')), unit = big ? 1 : scale  // gaps do not grow with large letters
   if (width >= NARROW)
     for (let detail = 0; detail < 5; detail++) {
       root.dataset.detail = detail
@@ -85,7 +86,8 @@ export function layOut({ root, run, titles, below, widest, known, opened, closed
   return { width, detail: 'stacked', row, pics, bands, thumb, left: run.drawing ? 150 : 0, high: y, scale: 1, drawing }
 }
 
-/* How far below the top of its page it begins; a second run, below the first, is as high as if it stood alone. */
+/* Distance from the top of the page. In the lower half of the window, as for a second run, 96: it gets the height
+   that it would have alone. */
 export function topOf(root) {
   const page = root.closest('[data-testid=stMain]') ?? document.scrollingElement, top = root.getBoundingClientRect().top + (page?.scrollTop ?? 0)
   return top < innerHeight / 2 ? top : 96

@@ -1,4 +1,4 @@
-/* Nodes of a page and of a drawing. */
+/* DOM helpers. */
 
 export function make(kind, own = {}, ...children) {
   const node = Object.assign(document.createElement(kind), kind === 'button' && { type: 'button' }, own)
@@ -6,7 +6,7 @@ export function make(kind, own = {}, ...children) {
   return node
 }
 const SVG = 'http://www.w3.org/2000/svg'
-/* Set what is not so yet: what is set anew is laid out anew. */
+/* Set only the properties that differ: setting one may cause a new layout. */
 export function set(node, own) {
   for (const name in own) if (node[name] !== own[name]) node[name] = own[name]
   return node
@@ -16,9 +16,9 @@ export function draw(parent, kind, about) {
   for (const name in about) node.setAttribute(name, about[name])
   return node
 }
-/* Nodes that are had again: `keep` and `keepDrawn` are like `make` and `draw`, but from begin() to end() they give those
-   of before, in their order, and set only what is new of them; not classes or attributes, nor children where none are
-   given. Those that nobody took go. */
+/* Reuse nodes: between begin() and end(), `keep` and `keepDrawn` work like `make` and `draw`, but return the
+   previous nodes in order and set only changed properties. Classes and attributes stay, and so do children if none
+   are given. end() removes unused nodes. */
 export function keeping() {
   let before = {}, now = {}
   const taken = (key, fresh) => {
@@ -38,13 +38,13 @@ export function keeping() {
     keepDrawn: (parent, kind, about) => taken(`${kind}.${about.class}`, () => draw(parent, kind, about)),
   }
 }
-/* Put a node at a place, of a size. */
+/* Position a node, and size it if w or h is given, in px. */
 export function put(node, { x, y, w, h }) {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, ...w !== undefined && { width: `${w}px` }, ...h !== undefined && { height: `${h}px` } })
   return node
 }
 export const clamp = (value, least, most) => Math.min(Math.max(value, least), most)
-/* Where a node stands in another. */
+/* A node's rectangle relative to another rectangle. */
 export function rectIn(node, own) {
   const box = node.getBoundingClientRect()
   return { x: box.left - own.left, y: box.top - own.top, w: box.width, h: box.height }

@@ -1,14 +1,13 @@
-/* Numbers as Python writes them; in the JavaScript of 2009, as join.js takes them, too. */
+/* Numbers formatted as in Python. In ES5, because join.js uses this file, too. */
 
-/* With so many decimals: what lies just between two, an odd part of 2ⁿ⁺¹, goes to the even one of them, where toFixed
-   goes up. */
+/* A number with `places` decimals; ties (odd multiples of 1/2ⁿ⁺¹) go to the even digit, where toFixed rounds up. */
 export function fixed(value, places) {
   var text = value.toFixed(places), between = Math.abs(value) * Math.pow(2, places + 1) % 2 === 1
   if (!between || '13579'.indexOf(text.charAt(text.length - 1)) < 0) return text
   return (value - (value < 0 ? -1 : 1) / 2 / Math.pow(10, places)).toFixed(places)
 }
 
-/* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 0.99997, 8 × 10⁻⁵. */
+/* A share with as few digits as keep it true, as on the pages: 0.41, 0.0002, 0.9996, 0.99997, 8 × 10⁻⁵. */
 export function decimal(share) {
   if (share >= .995 && share <= 1 - 1e-6) return fixed(share, Math.max(4, (1 - share).toExponential(0).split('-')[1]))
   if (share >= .01 || !(share > 0)) return share ? fixed(share, 2).replace('-', '−') : '0'
@@ -17,7 +16,7 @@ export function decimal(share) {
   return parts[0] + ' × 10⁻' + power.replace(/\d/g, function (sign) { return '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(sign) })
 }
 
-/* In a cell: with so many decimals, and nothing of what rounds to 0 or is hidden. */
+/* A number in a cell, by default with two decimals: .41; empty if it rounds to 0 or is masked. */
 export function inCell(value, places) {
   var digits = places === undefined ? 2 : places
   if (!isFinite(value) || Math.abs(value) < .5 / Math.pow(10, digits)) return ''

@@ -1,15 +1,16 @@
-/* A picture that is opened where it stands, or where there is no room for that on a sheet of its own. */
+/* A picture opened in place, or on a sheet of its own if there is no room. */
 import { arithmetic } from './arithmetic.js'
 import { SHADES } from './colours.js'
 import { clamp, make, put, set } from './nodes.js'
 import { BY_HEAD } from './run.js'
 import { cellIn, short } from './words.js'
 
-const HIGH = 400, FAR = 160  // px; of the panel beside a picture that is higher than the window, and above its row
+const HIGH = 400, FAR = 160  // px, in a picture higher than the window: panel, and its start above the row
 
-/* What an opened picture has more than others: numbers in its cells, and beside it the arithmetic of one. title, picture:
-   its nodes; name: how it is called; close(): the reader closes it; go(place): he chooses another head. Returns {fill(),
-   its numbers; explain(i, j, more), the arithmetic of a cell, and whether it is here; sheet, whether on one}. */
+/* Add to an opened picture numbers in its cells and, beside it, the arithmetic of one cell. title, picture: its
+   nodes; name: its accessible name; close(): the reader closes it; go(place): he chooses another head. Returns
+   {fill(): update the numbers; explain(i, j, missing, more): show a cell's arithmetic, true if its rows are present;
+   sheet: whether it is on a sheet}. */
 export function opening({ keep, stage, run, at, theme, place, role, title, picture, name, close, go }) {
   const { words } = run, mapOf = () => run.map(role, place.layer, place.head), map = mapOf(), columns = map?.columns ?? 1
   const shut = make('button', { className: 'close', ariaLabel: words.close, title: words.close, onclick: () => close() }, '×')
@@ -29,10 +30,10 @@ export function opening({ keep, stage, run, at, theme, place, role, title, pictu
     const rows = make('div', { className: 'rows' }, make('div', { className: 'row-names', translate: false }, ...at.drawing ? [] : names), picture)
     const sheet = make('div', { className: 'opened-sheet', role: 'dialog', ariaLabel: name, popover: 'manual' }, make('div', { className: 'sheet-head' }, title, shut), rows, panel)
     stage.append(sheet)
-    sheet.showPopover()  // over all else on the page
+    sheet.showPopover()  // in the top layer
     at.pics[role].w = picture.clientWidth
   }
-  const rests = at.panel && at.panel.h < innerHeight  // else it goes along with the row
+  const rests = at.panel && at.panel.h < innerHeight  // otherwise it follows the row
   const numbered = map && columns <= 64 && at.pics[role].w / columns >= 19 && row >= 12
   const cells = numbered ? Array.from(map.numbers, () => make('span')) : []
   if (numbered) {
@@ -55,7 +56,7 @@ export function opening({ keep, stage, run, at, theme, place, role, title, pictu
     })
   }
 
-  /* The number in row i and column j, as recorded where that row is here, and for which of the quantity's it stands. */
+  /* The number in row i and column j, exact if the row is present, and the range of components that it stands for. */
   function cellOf({ numbers, columns, together, of, middle, scale, digits }, i, j) {
     const first = j * together, last = Math.min(first + together, of)
     const exact = run.exact(role, place.layer, BY_HEAD.includes(role) ? place.head : 0, i)?.slice(first, last)

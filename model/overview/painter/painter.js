@@ -1,5 +1,5 @@
-/* The run on one screen. Everything is painted from numbers that came once: another layer, head or token, what is under
-   the pointer and Play ask nobody. Used by the page Home, by notebooks and by the file that a reader takes along. */
+/* The run on one screen. All numbers arrive once: choosing a layer, head or token, pointing, and Play need no
+   server. Used by the page Home, by notebooks, by saved files and by the site. */
 
 import { answering } from './answer.js'
 import { luminous, paint, strongestIn } from './colours.js'
@@ -17,21 +17,22 @@ export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
 export { decimal, plain, two } from './words.js'
 
-const RESTED = 400  // ms without a key, after which words are looked for that are worth hiding
-const ofKeys = role => role === 'k' || role === 'v'  // their rows are met by the chosen token's, and are not its own
+const RESTED = 400  // ms without typing before words worth hiding are requested
+const ofKeys = role => role === 'k' || role === 'v'  // rows are keys, not the chosen token
 
-/* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
-   reader chose another; on.open(role, place): he wants the page of a picture; on.need(role, place, row): he opened
-   it there, and `run.exact` lacks what is behind that row of it, which `learn` brings; on.off(layer, head): he turns a
-   head off, or on again if `run.off` has it ("layer.head"); on.hide(places): he hides a word; on.more(what, place): what
-   `learn` brings is wanted beside the run, "lean" of a token or "offers". Returns {show(run), go(place), learn(message), leave()}. */
+/* Show a run in a node. place: {layer, head, token} from 0; below: pixels to leave free under it. Callbacks:
+   on.place(place): the reader chose another place; on.open(role, place): he wants the page of a picture;
+   on.need(role, place, row): he opened a picture for which `run.exact` lacks rows; on.off(layer, head): he switches
+   a head off, or on again if `run.off` has it ("layer.head"); on.hide(places): he hides a word; on.more(what,
+   place): "lean" of a token or "offers" is missing. Pass what is missing to `learn`. Returns {show(run), go(place),
+   place, learn(message), leave()}. */
 export function overview(root, run, options) {
   let { words } = run
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
-  let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
+  let opened, cell = { row: 0, column: 0 }, over, asked  // opened picture, chosen cell, cell under the pointer, last request
   let at, closed, known, widest, ground, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, look, wide
-  let film, began, until  // Play, the layer in which it was begun, and after how many layers the answer has been read in it
+  let film, began, until  // Play, the layer in which it began, and the number of layers that it has read
   const listening = new AbortController(), { signal } = listening, { begin, end, keep, keepDrawn } = keeping()
   const pen = make('canvas').getContext('2d')
   root.tabIndex = -1
@@ -44,8 +45,7 @@ export function overview(root, run, options) {
 
   // -- built once for a run and a width -------------------------------------------------------------------------------
 
-  /* again: the nodes of before are kept, and how wide they were, where they stand beside each other. same: nothing has
-     changed but what is opened. */
+  /* again: reuse nodes and their widths, unless the pictures are stacked. same: only the opened picture has changed. */
   function build(again = false, same = false) {
     film?.stop()
     fit()
@@ -64,7 +64,7 @@ export function overview(root, run, options) {
     hover = over = asked = undefined
     shown = {}
     if (!again) {
-      root.style.minHeight = `${root.offsetHeight}px`  // what is scrolled stays where it is
+      root.style.minHeight = `${root.offsetHeight}px`  // keeps the scroll position
       root.replaceChildren()
       known = {}
     }
@@ -84,7 +84,7 @@ export function overview(root, run, options) {
     if (opened && at.frame) {
       root.classList.add('opens')
       const anew = layOut({ ...about, opened, closed })
-      if (anew.frame) at = anew  // else too narrow: it stands on a sheet of its own
+      if (anew.frame) at = anew  // else too narrow: it opens on a sheet
     }
     if (again && !(opened ? at.panel : at.frame)) return build()
     root.classList.toggle('opens', Boolean(at.opened))
@@ -109,13 +109,13 @@ export function overview(root, run, options) {
     root.style.minHeight = ''
   }
 
-  /* Beside the pictures; where they stand below each other, above them. */
+  /* Place a node beside the pictures; above them if they are stacked. */
   function hold(node, where) {
     at.frame ? into(put(node, where)) : nodes.stage.before(node)
     return node
   }
 
-  /* Into the stage, where it stands in the order of these calls. */
+  /* Append a node to the stage, in the order of these calls. */
   function into(node) {
     nodes.order.push(node)
     if (node.parentNode !== nodes.stage) nodes.stage.append(node)
@@ -124,7 +124,7 @@ export function overview(root, run, options) {
 
   const add = (where, kind, own, ...children) => into(put(keep(kind, own, ...children), where))
 
-  /* A frame around a row of a picture, and many of them, which move together. */
+  /* A frame around a row of a picture; `frames` holds several that move together. */
   function outline(className, role, row = 0) {
     const { x, y, w } = at.pics[role], node = put(make('i', { className }), { x: x - 2, y: y + row * at.row - 2, w: w + 4, h: at.row + 2 })
     node.dataset.role = role
@@ -152,7 +152,7 @@ export function overview(root, run, options) {
     buildLegends()
   }
 
-  /* The heads stand above the weights, as far as there is room, and behind them what their bars mean. */
+  /* Place the heads above the weights, as far as there is room, and the legend of their bars after them. */
   function placeHeads() {
     const { head } = nodes, [stepper, thumbs, leans] = head.children, whole = at.frame ? Math.round(at.frame.w) : head.clientWidth
     const measured = tight => {
@@ -170,7 +170,7 @@ export function overview(root, run, options) {
     thumbs.style.left = `${left}px`
     leans.hidden = !nodes.tiles.any || !['word', 'class'].includes(run.answers.kind) || room - left <= 150
     put(leans, { x: left + wide + 20, y: 14, w: free })
-    leans.hidden ||= known[`${leans.textContent} ${free}`] ??= leans.scrollWidth > leans.clientWidth  // large letters do not break
+    leans.hidden ||= known[`${leans.textContent} ${free}`] ??= leans.scrollWidth > leans.clientWidth  // too wide with large letters
   }
 
   function buildLegends() {
@@ -192,7 +192,7 @@ export function overview(root, run, options) {
     const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button', ariaRoleDescription: null, ariaDescription: words.look_closer }, keep('canvas'))
     node.classList.toggle('square', SQUARE.includes(role))
     node.classList.toggle('fine', cell < 6)
-    const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--cell': cell }  // not for all: what is inherited is slow to change
+    const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--cell': cell }  // not on root: inherited properties are slow to change
     for (const [name, pixels] of Object.entries(sizes)) node.style.setProperty(name, `${pixels}px`)
     node.dataset.role = role
   }
@@ -223,7 +223,7 @@ export function overview(root, run, options) {
     }
     nodes.over = into(keepDrawn(nodes.stage, 'svg', { class: 'over', 'aria-hidden': 'true' }))
     const defs = keepDrawn(nodes.over, 'defs', {}), tip = { viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }
-    for (const kind of ['way', 'values', 'out'])  // not every browser gives a head the colour of its line
+    for (const kind of ['way', 'values', 'out'])  // some browsers do not give an arrowhead the colour of its line
       keepDrawn(keepDrawn(defs, 'marker', { id: `overview-${kind}`, ...tip }), 'path', { d: 'M1 1l5 3-5 3', class: kind })
     nodes.lines = keepDrawn(nodes.over, 'g', { class: 'lines' })
     nodes.fan = keepDrawn(nodes.over, 'g', { class: 'fan', 'data-role': 'v' })
@@ -266,7 +266,8 @@ export function overview(root, run, options) {
     nodes.frame.style.boxShadow = [...behind(-1, place.layer), ...behind(1, run.sizes.layers - 1 - place.layer)].join()
   }
 
-  /* What goes where: arrows between pictures, the values' path, residual connections, the answer's row. */
+  /* Draw the arrows between pictures, the path of the values, residual connections, and the ribbon from the head to
+     its weights. */
   function drawLines() {
     const { pics, frame } = at, { lines, under } = nodes, right = role => pics[role].x + pics[role].w, middle = role => pics[role].x + pics[role].w / 2
     lines.replaceChildren()
@@ -297,7 +298,7 @@ export function overview(root, run, options) {
 
   // -- drawn for a token ----------------------------------------------------------------------------------------------
 
-  /* The light: the row of the token, and what it attends to. */
+  /* Highlight the token's row and what it attends to. */
   function light(anew) {
     const i = row(), key = `${i}.${place.layer}.${place.head}.${place.token}`
     if (shown.key === key && !anew) return
@@ -336,7 +337,7 @@ export function overview(root, run, options) {
     document.dispatchEvent(new CustomEvent('overview:light', { detail: { row: hover, from: root } }))
   }
 
-  /* Names under the columns of the weights: all where they have room; else those that are attended to most. */
+  /* Name the columns of the weights: all if they have room; else those attended to most. */
   function nameColumns(weights, seen) {
     if (!nodes.names.length) return
     const cell = at.pics.w.w / run.n, room = 11.5 * at.scale, all = !at.big && cell >= room * .92
@@ -350,8 +351,8 @@ export function overview(root, run, options) {
     }
   }
 
-  /* Ask for what is shown beside a run: how much the answer leans on each head, once a reader has come to them; words to
-     hide, where none is. */
+  /* Request what the run lacks: how much the answer depends on each head, once the reader has come to the heads;
+     words to hide, if none is hidden. */
   function ask() {
     const { token } = place, lacks = root.leans && run.bars(token) && !run.leaning(token) ? `lean ${token}` : run.nothingHidden && !run.offers ? 'offers' : ''
     if (!lacks || lacks === wanted || run.differs || !on.more || !run.off) return
@@ -362,25 +363,25 @@ export function overview(root, run, options) {
 
   // -- a picture that is opened where it stands ----------------------------------------------------------------------
 
-  /* Open a picture, or close what is open; the keys stay where they were. */
+  /* Open a picture, or close the open one, and keep the focus. */
   function show(role, where) {
     film.stop()
     const last = opened
     opened = role
     cell = where ?? { row: place.token, column: role ? loudestIn(role) : 0 }
-    nodes.tip.classList.remove('seen')  // it is of a cell as it stood
+    nodes.tip.classList.remove('seen')  // it describes a cell of the former layout
     build(true, true)
     nodes.pics[role ?? last]?.focus({ preventScroll: true })
   }
 
-  /* The column of a picture in which the chosen token's number is furthest from 0. */
+  /* The column of the chosen token's number furthest from 0; in scores and weights, its strongest key. */
   function loudestIn(role) {
     const map = run.map(role, place.layer, place.head)
     if (SQUARE.includes(role) || !map) return run.strongest(place.layer, place.head, place.token)[0]
     return strongestIn(map, place.token, 0, 1) % map.columns
   }
 
-  /* The arithmetic of a cell, from rows that the run recorded; who has none of them asks, once for each place. */
+  /* Show the arithmetic of a cell; if rows are missing, request them, once for each place. */
   function explain() {
     const { row: i, column } = over ?? cell, j = Math.min(column, (run.map(opened, place.layer, place.head)?.columns ?? 1) - 1)
     const leads = ofKeys(opened) ? {} : { token: i, ...SQUARE.includes(opened) && { key: j } }, asks = on.need && !run.differs
@@ -403,7 +404,7 @@ export function overview(root, run, options) {
     return { x: x - 6, y: y - 6, w: Math.max(...boxes.map(box => box.x + box.w)) - x + 12, h: Math.max(...boxes.map(box => box.y + box.h)) - y + 12 }
   }
 
-  /* A frame of the film: one clock for what is lit, the card, the words read so far, and what is said. */
+  /* Show a frame of the film: its layer, highlighted pictures, readings so far, and sentence. */
   function paintFrame({ roles, layer, through, text, values }) {
     const turned = layer !== place.layer, all = roles[0] === 'layers', quiet = matchMedia('(prefers-reduced-motion: reduce)').matches
     root.classList.add('playing')
@@ -444,7 +445,7 @@ export function overview(root, run, options) {
       began = place.layer
       return framesOf(run, place)
     } })
-    // a difference has no film: that tells how one run was computed
+    // no film of a difference: it tells how one run was computed
     const say = keep('div', { className: 'say' }, ...run.differs ? [] : film.nodes, nodes.text)
     if (!say.parentNode) root.append(say)
   }
@@ -453,7 +454,7 @@ export function overview(root, run, options) {
 
   const hush = () => { telling = clearTimeout(telling) }
 
-  /* Another place: shown now, told later. */
+  /* Choose another place: shown now, reported later. */
   function go(wanted, quietly = false) {
     const before = JSON.stringify(place), { layer, head } = place
     if (!quietly) film.stop()
@@ -497,7 +498,7 @@ export function overview(root, run, options) {
       hover = label && !at.drawing ? Number(label.dataset.row) : found?.row
       point(inside ? found : undefined)
     }
-    const tells = found && !inside && !(run.differs && found.value === -Infinity)  // nothing stands in its place there
+    const tells = found && !inside && !(run.differs && found.value === -Infinity)  // a masked pair of a difference has no number
     nodes.tip.classList.toggle('seen', Boolean(tells))
     if (!tells) return
     nodes.tip.replaceChildren(...cellIn(run, found))
@@ -509,7 +510,7 @@ export function overview(root, run, options) {
     nodes.tip?.classList.remove('seen')
     point()
   }, { signal })
-  /* The cell of the opened picture that is pointed at; without one, that which was chosen. */
+  /* Explain the cell that is pointed at in the opened picture; without one, the chosen cell. */
   const point = found => {
     const before = over
     over = found && { row: found.row, column: found.across }
@@ -528,7 +529,7 @@ export function overview(root, run, options) {
     if (role) show(role === opened ? undefined : role)
     else if (title) open('answer', {})
   }, { signal })
-  /* Another cell of the opened picture; of all but keys and values its row is the chosen token's. */
+  /* Choose another cell of the opened picture and, except for keys and values, its row's token. */
   const choose = wanted => {
     const map = run.map(opened, place.layer, place.head)
     cell = { row: clamp(wanted.row, 0, run.n - 1), column: clamp(wanted.column, 0, (map?.columns ?? 1) - 1) }
@@ -552,7 +553,7 @@ export function overview(root, run, options) {
     else if (event.key === 'Enter' && picture && root.contains(picture)) picture.dataset.role && picture.dataset.role !== 'answer' ? show(picture.dataset.role) : open('answer', {})
     else return
     event.preventDefault()
-    nodes.tip.classList.remove('seen')  // it is of where the mouse was
+    nodes.tip.classList.remove('seen')  // it describes what was under the mouse
   }, { signal })
   document.addEventListener('overview:point', ({ detail }) => {
     if (!at || film.on()) return
@@ -585,7 +586,7 @@ export function overview(root, run, options) {
   return {
     show(next) {
       film?.stop()
-      if (next.of && next.of === run.of) Object.assign(next, { lean: run.lean, offers: run.offers })  // of the input, whatever is changed
+      if (next.of && next.of === run.of) Object.assign(next, { lean: run.lean, offers: run.offers })  // they depend on the input alone
       run = next
       wanted = ''
       ;({ words } = run)
@@ -593,7 +594,7 @@ export function overview(root, run, options) {
       if (root.clientWidth) build(true)
       among()[held]?.focus({ preventScroll: true })
     },
-    /* Rows that on.need asked for, in a message like that of the run; those of another run are left. */
+    /* Add what on.need or on.more requested, in a message like that of the run; ignore it if it is of another run. */
     learn(message) {
       const [about, ...numbers] = message.slice ? apart(message) : [message]
       if (about.id !== run.id) return
@@ -603,7 +604,7 @@ export function overview(root, run, options) {
       shown = {}
       light()
     },
-    /* Another place, unless the reader has chosen one that was not told yet. */
+    /* Go to another place, unless a choice of the reader has not been reported yet. */
     go: wanted => { if (!at) Object.assign(place, wanted); else if (!telling) go(wanted, true) },
     place,
     leave() {

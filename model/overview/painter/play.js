@@ -1,12 +1,12 @@
-/* Play: the run as a film, and the clock that it goes by. */
+/* Play: the run as a film, and its clock. */
 import { clamp } from './nodes.js'
 import { ahead, decimal, plain } from './words.js'
 
 const STEP = 2400, CARD = 1200, LAST = 3600  // ms
 
-/* What is shown, in order: the steps of the chosen layer, all layers card by card, and the answer. Each
-   frame: the pictures it is about (roles), layer, what is said (text: templates, values), after how many layers the answer
-   has been read (through), for how long it stands (ms). */
+/* Frames of the film: the steps of the chosen layer, all layers as cards, and the answer. A frame: roles, the
+   pictures to highlight; layer; text, templates, and values to fill them; through, number of layers read so far; ms,
+   duration. */
 export function framesOf(run, place) {
   const { sizes, answers, words } = run, { layer: first, token: i } = place, bars = run.bars(i), lens = run.lens(i)
   const [key, value] = run.strongest(first, place.head, i), kind = answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
@@ -38,8 +38,8 @@ export function framesOf(run, place) {
   ]
 }
 
-/* A button, and while the film is on a scrubber. frames(): as above; paint(frame) shows one; ended(): all shall be as before;
-   press(): the button was pressed. Returns {nodes, toggle(), by(steps), stop(), on()}. */
+/* The play button, and a scrubber while the film is on. frames(): see above; paint(frame): show one; ended():
+   restore the view; press(): the button was pressed. Returns {nodes, toggle(), by(steps), stop(), on()}. */
 export function player({ keep, words, frames, paint, ended, press }) {
   let film, at = 0, timer
   const button = keep('button', { className: 'play', onclick: press })

@@ -1,4 +1,4 @@
-/* A run: its numbers as they were sent, and what is computed from them. */
+/* A run: the numbers that were sent, and what is computed from them. */
 
 const KINDS = { u1: Uint8Array, i1: Int8Array, i2: Int16Array, f4: Float32Array }, HIDDEN = { i1: -128, i2: -32768, f4: -Infinity }
 export const ORDER = ['x0', 'x', 'q', 'k', 's', 'w', 'v', 'a', 'n1', 'h', 'n2'], SQUARE = ['s', 'w'], BY_HEAD = ['q', 'k', 's', 'w', 'v']
@@ -6,27 +6,28 @@ export const ORDER = ['x0', 'x', 'q', 'k', 's', 'w', 'v', 'a', 'n1', 'h', 'n2'],
 export const dot = (one, other) => one.reduce((sum, value, c) => sum + value * other[c], 0)
 export const bytesOf = text => Uint8Array.from(atob(text), sign => sign.charCodeAt())
 
-/* A run from a message: the length of its description in four bytes, the description, the numbers. */
+/* A run from a message: the length of its description in four bytes, the description as JSON, the numbers. */
 export const fromBytes = message => new Run(...apart(message))
 export function apart(message) {
   const bytes = message.slice(), length = new DataView(bytes.buffer).getUint32(0, true)
   return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), bytes.buffer, 4 + length]
 }
 
-/* A run from JSON in which the numbers are base64. */
+/* A run from JSON with the numbers in base64. */
 export const fromText = ({ numbers, ...about }) => new Run(about, bytesOf(numbers).buffer, 0)
 
 export class Run {
   constructor(about, buffer, base) {
     Object.assign(this, about, { buffer, base, n: about.tokens.length })
-    /* Tokens as sentences name them: one that occurs more than once with its place. */
+    /* named: tokens as in sentences, with their position if they occur more than once. */
     this.blocks = []
     this.learn(about)
     this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i + 1})`)
   }
 
-  /* The numbers of one picture: {numbers, scale, digits, middle, hidden, rows, columns, of, together, top, share}, each
-     (number + middle) · scale, to so many digits, on the colours of shares or about 0; nothing if it was not sent. */
+  /* Numbers of a picture: {numbers, scale, digits, middle, hidden, rows, columns, of, together, top, share}. The
+     value is (number + middle) · scale, shown with so many digits; `share`: on the colour scale of shares, not of
+     signed numbers. undefined if it was not sent. */
   map(role, layer, head) {
     if (role === 'x') [role, layer] = layer ? ['n2', layer - 1] : ['x0', 0]
     if (role === 'x0' || role === 'z') layer = 0
@@ -34,7 +35,7 @@ export class Run {
     return numbers && { ...array, ...numbers }
   }
 
-  /* What a map has in this layer: so many numbers, of a head's place. A live run has its own. */
+  /* The numbers of a layer and a head, `size` of them; overridden in Live. */
   numbers(array, layer, place, size) {
     const one = array.layers[layer], Kind = KINDS[one?.kind], share = one?.kind === 'u1'
     if (!one) return
@@ -42,38 +43,39 @@ export class Run {
     return { numbers, scale: one.scales[place], digits: one.digits, hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
   }
 
-  /* The bars of the answer at a token, without the head that was cut, if one is; nothing where it is not read. */
+  /* Bars of the answer at a token, without the head that is cut, if any; undefined if it is not read there. */
   bars(token) {
     const { rows } = this.answers, { token: own, answers } = this.without ?? {}
     return this.cut ? (own < 0 || own === token ? answers[this.cut] : undefined) : rows[token] ?? rows[-1]
   }
 
-  /* What would be read there after each layer; nothing where it was not read. */
+  /* Logit lens at a token: bars after each layer; undefined if not computed. */
   lens(token) { return this.cut ? undefined : this.answers.lens[this.answers.kind === 'word' ? token : -1] }
 
   get nothingHidden() { return this.answers.kind === 'word' && !this.tokens.includes('[MASK]') }
 
-  /* How much of the probability of that answer each head moves, switched off alone: [layer][head]; nothing while unknown. */
+  /* Share of the answer's probability that each head, switched off alone, moves: [layer][head]; undefined while
+     unknown. */
   leaning(token) { return this.lean[token] ?? this.lean[-1] }
 
   /* -- the arithmetic of an opened picture: rows as they were recorded ------------------------------------------------ */
 
-  /* What comes later: rows, as blocks [{name, layer, head, row, heads, rows, columns, at}] of float32, and neurons; token
-     -> how much the answer leans on each head; words to hide, [word, places]. */
+  /* Add what arrives later: rows, as blocks [{name, layer, head, row, heads, rows, columns, at}] of float32;
+     neurons; lean, token -> see `leaning`; offers, words to hide: [word, places]. */
   learn({ blocks = [], neurons = {}, lean = {}, offers = this.offers }, buffer = this.buffer, base = this.base) {
     for (const block of blocks) this.blocks.unshift({ ...block, numbers: new Float32Array(buffer, base + block.at, block.heads * block.rows * block.columns) })
     Object.assign(this.neurons ??= {}, neurons)
     Object.assign(this, { lean: { ...this.lean, ...lean }, offers })
   }
 
-  /* From what a quantity of a layer is computed, as graph.py says it; nothing where the painter is to know no more of it. */
+  /* How graph.py computes a quantity of a layer; undefined if the painter is not to compute it. */
   step(name, layer) {
     let steps = this.steps?.[layer]
     for (let before = layer; !steps && before-- > 0;) steps = this.steps?.[before]
     return steps?.[name]
   }
 
-  /* A row as it was recorded; nothing if it was not sent. name: a picture's role, or what a step reads. */
+  /* A recorded row; undefined if it was not sent. name: a picture's role, or a quantity that a step reads. */
   held(name, layer, head, row) {
     const within = ({ name: own, layer: at, ...b }) => own === name && at === layer && head >= b.head && head < b.head + b.heads && row >= b.row && row < b.row + b.rows
     const block = this.blocks.find(within)
@@ -85,7 +87,7 @@ export class Run {
     return map?.numbers instanceof Float32Array ? map.numbers.subarray(row * map.columns, (row + 1) * map.columns) : undefined
   }
 
-  /* A row as it was recorded, or computed by its step from rows that were; nothing if they are not here. */
+  /* A row as recorded, or computed from recorded rows; undefined if they were not sent. */
   exact(name, layer, head, row) {
     if (name === 'x0') [name, layer] = ['x', 0]
     const held = this.held(name, layer, head, row)
@@ -119,16 +121,16 @@ export class Run {
     }
   }
 
-  /* What LayerNorm takes from a row and divides it by. */
+  /* The mean that LayerNorm subtracts (0 for RMSNorm) and the deviation that it divides by. */
   normed({ function: kind, eps }, values) {
     const mean = kind === 'rms' ? 0 : values.reduce((a, b) => a + b, 0) / values.length
     return { mean, deviation: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length + eps) }
   }
 
-  /* The trained numbers of a step: γ and β of a norm. */
+  /* The trained vectors of a step: γ and β of a norm. */
   trained = (name, layer) => [0, 1].map(place => this.held(`${name}.${place}`, layer, 0, 0))
 
-  /* The weights of one row, the strongest as the run recorded it. */
+  /* Attention weights of a query; the strongest one is exact. */
   weights(layer, head, row) {
     const map = this.map('w', layer, head)
     if (!map) return new Float32Array(this.n)
@@ -138,7 +140,7 @@ export class Run {
     return weights
   }
 
-  /* The strongest key of a query and its weight, as the run recorded it, and how many are written like it. */
+  /* [key, weight, ties] of a query: the strongest key, its exact weight, and how many weights are displayed alike. */
   strongest(layer, head, row) {
     const best = this.best[layer]
     if (!best) return [0, 0, 1]

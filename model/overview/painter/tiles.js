@@ -1,12 +1,12 @@
-/* The heads of a layer as tiles: what each attends to, × to switch it off, and how much the answer leans on it. */
+/* The heads of a layer as tiles: what each attends to, × to switch it off, and how much the answer depends on it. */
 import { paint } from './colours.js'
 import { set } from './nodes.js'
 import { decimal, plain } from './words.js'
 
-const FULL = .01  // of the probability: the least that a whole bar stands for
+const FULL = .01  // least probability for which a bar is full
 
-/* on: as the painter has it; where nobody hears of a head that is switched off, the run's own answers `without` it are
-   shown, one at a time, and `turned` is called. Returns {thumbs, nodes, draw(), lean(), any}, whether heads can be. */
+/* on: the painter's callbacks. Without on.off, the run's recorded answers `without` one head are shown, and `turned`
+   is called. Returns {thumbs, nodes, draw(), lean(), any: whether heads can be switched off}. */
 export function tiles({ keep, run, at, theme, place, words, go, on, turned }) {
   const offs = layer => Array.from(thumbs, (_, head) => `${layer}.${head}`)
   const away = key => key === run.cut || Boolean(run.off?.includes(key)), turns = key => on.off ? run.off : !run.off?.includes(key) && run.without?.answers[key]
@@ -34,7 +34,7 @@ export function tiles({ keep, run, at, theme, place, words, go, on, turned }) {
     lean()
   }
 
-  /* Bars for the answer that is shown; the longest is that of the head, in any layer, on which it leans most. */
+  /* Update the bars for the answer shown; the longest in any layer belongs to the head on which it depends most. */
   function lean() {
     const found = run.leaning(place.token), full = Math.max(FULL, ...found?.flat() ?? [])
     thumbs.forEach((thumb, i) => {

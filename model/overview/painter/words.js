@@ -1,4 +1,4 @@
-/* Numbers, sentences and symbols as they are read; what is said of a run: of a token, of a cell, of a picture. */
+/* Numbers, symbols and sentences of the overview. */
 import { make } from './nodes.js'
 import { decimal, fixed } from './numbers.js'
 import { BY_HEAD, SQUARE } from './run.js'
@@ -8,17 +8,17 @@ export { decimal } from './numbers.js'
 const written = (value, digits) => value === -Infinity ? '−∞' : fixed(value, digits).replace(/^-(0(\.0+)?$)?/, (_, none) => none ?? '−')
 export const two = value => written(value, 2)
 export const signed = (value, digits = 2) => (value > 0 ? '+' : '') + written(value, digits)
-/* What comes of numbers as they are written: with ≈, where it is written otherwise than they have it. */
+/* "=" and a value, or "≈" if the rounded terms give another one. */
 export const gives = (made, value) => `${two(made) === two(value) ? '=' : '≈'} ${two(value)}`
 export const hundredths = value => Number(fixed(value, 2))
 
-/* The answer whose bar is longest: {name, value, alone}, whether no other is written like it. */
+/* The longest bar: {name, value, alone: whether no other is displayed with the same value}. */
 export function ahead(bars) {
   const [name, most] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best), value = decimal(most)
   return { name, value, alone: bars.filter(bar => decimal(bar[1]) === value).length < 2 }
 }
 
-/* A sentence as nodes: {name} is filled in, “{name}” is a token, which nobody translates. */
+/* A sentence as nodes: {name} is filled in; “{name}” is a token, which browsers must not translate. */
 export function said(template, values) {
   const nodes = []
   for (const [, words, token, name] of template.matchAll(/([^“{]+|“(?!\{)|\{(?!\w+\}))|“\{(\w+)\}”|\{(\w+)\}/g)) {
@@ -33,10 +33,10 @@ export function said(template, values) {
 }
 export const plain = (template, values) => said(template, values).map(node => node.textContent ?? node).join('')
 
-/* What stands between two sentences: after a Chinese full stop nothing. */
+/* Separator of two sentences: none after a Chinese full stop. */
 export const gap = sentence => sentence.endsWith('。') ? '' : ' '
 
-/* A symbol: ^ raises and _ lowers what follows; words stand upright, letters lean, Q, K and V have their colours. */
+/* Write a symbol: ^ raises and _ lowers what follows; words are upright, letters italic, Q, K and V coloured. */
 export function symbol(node, text, layer) {
   const put = (parent, part) => {
     for (const [letters] of part.matchAll(/[A-Za-z]{2,}|[QKV]\u0303?|./gu)) {
@@ -53,13 +53,13 @@ export function symbol(node, text, layer) {
     else node.append(make(mark === '^' ? 'sup' : 'sub', { textContent: group ?? one }))
 }
 
-/* A number as short as a cell: .99, 1, −3.2; nothing for a share that rounds to 0. */
+/* A number short enough for a cell: .99, 1, −3.2; empty for a share that rounds to 0. */
 export const short = (value, share) => share ? two(value).replace(/^(0\.00|−0\.00)$/, '').replace('0.', '.').replace('1.00', '1')
   : value === -Infinity ? '' : written(value, 1)
 
 export const numberOf = (run, value, digits) => run.differs ? signed(value, digits) : written(value, digits)
 
-/* To whom a token attends most: a template and what is filled in. */
+/* The template, and its values, of the sentence about the key that a token attends to most. */
 export function attends(run, { layer, head }, i) {
   const { words } = run, [key, value, ties] = run.strongest(layer, head, i)
   const values = { ties, layer: layer + 1, head: head + 1, query: run.named[i], key: run.named[key], value: run.differs ? signed(value) : decimal(value) }
@@ -67,7 +67,7 @@ export function attends(run, { layer, head }, i) {
   return [words[run.n === 1 ? 'read_single' : ties === run.n ? 'read_even' : ties > 1 ? 'read_tied' : key === i ? 'read_self' : 'read'], values]
 }
 
-/* The same as nodes, and then the answer there, and whose numbers these are. */
+/* That sentence as nodes, then the answer at the token, and a note about changes. */
 export function reading(run, place, i) {
   const { words, notes, cut } = run, nodes = said(...attends(run, place, i)), bars = run.bars(i), of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
   if (of && bars?.length) {
@@ -78,7 +78,7 @@ export function reading(run, place, i) {
   return note ? [...nodes, gap(words.read), make('span', { className: 'note', textContent: note })] : nodes
 }
 
-/* The number under the pointer, as nodes: see `cellAt`. */
+/* A sentence about the number under the pointer, as nodes; see `cellAt`. */
 export function cellIn(run, { role, row, column, value, digits, first, last, of }) {
   const { words } = run, number = numberOf(run, value, digits)
   if (SQUARE.includes(role)) {
@@ -88,7 +88,7 @@ export function cellIn(run, { role, row, column, value, digits, first, last, of 
   return said(words[`cell${role === 'h' ? '_neuron' : ''}${last > first ? '_pooled' : ''}`], { token: run.named[row], number: first, first, last, of, value: number })
 }
 
-/* What a picture is called, for who cannot see it. */
+/* Accessible name of a picture. */
 export function nameOf(run, place, role) {
   const { words } = run, { symbol, caption, shape } = run.pictures.find(one => one.role === role)
   const letters = symbol.replace('{l+1}', place.layer + 1).replace('{l}', place.layer).replace(/[\^_{}]/g, '')

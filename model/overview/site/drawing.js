@@ -1,8 +1,9 @@
-/* From the pad to what the network reads: model/digits.py for a drawing of 112 × 112 places; its code in a link. */
+/* Turn a drawing into the network's input, as model/digits.py does for 112 × 112 pixels, and into its code in a
+   link. */
 const SIDE = 112, BOX = 20, SIZE = 28, MIDDLE = 14, FAINTEST = .05, WHITE_SHARE = .2, SMALLEST = 4
 const BYTES = SIDE * SIDE / 4
 
-/* The code that a link has for a packed drawing, and the way back: nothing for a damaged one. */
+/* The code of a packed drawing in a link. `fromCode` inverts it; undefined for a damaged code. */
 export async function toCode(packed) {
   const stream = new Blob([packed]).stream().pipeThrough(new CompressionStream('deflate'))
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer())
@@ -16,14 +17,14 @@ export async function fromCode(code) {
     const bytes = Uint8Array.from(atob(code.replaceAll('-', '+').replaceAll('_', '/')), sign => sign.charCodeAt())
     const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')).getReader()
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      packed.set(part.value, at)  // fails where there is more than a drawing
+      packed.set(part.value, at)  // throws if there is more than a drawing
       at += part.value.length
     }
   } catch { return }
   return at === BYTES ? packed : undefined
 }
 
-/* A packed drawing as the network reads it: {bytes}, 28 × 28 with the ink bright; or {problem}, why there is no digit. */
+/* A packed drawing as the network reads it: {bytes}, 28 × 28 with bright ink; or {problem}, why it is no digit. */
 export function prepare(packed) {
   const inked = ink(grid(SIDE, SIDE, (y, x) => (packed[(y * SIDE + x) >> 2] >> 2 * (x & 3) & 3) / 3))
   if (inked.problem) return inked
@@ -44,7 +45,7 @@ function quantile(numbers, at) {
   return sorted[low] + (place - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low])
 }
 
-/* 0 for the background, 1 for the strongest ink, whichever of the two is dark. */
+/* Scale to 0 (background) … 1 (strongest ink), whichever is darker. */
 function ink(picture) {
   let all = picture.flat(), low = Math.min(...all), high = Math.max(...all)
   if (high - low < .02) return { problem: high < .5 ? 'digit_blank' : 'digit_all_ink' }
@@ -70,7 +71,7 @@ function crop(picture) {
   return picture.slice(...inked(picture)).map(row => row.slice(...columns))
 }
 
-/* The longest side to 20 pixels, and as bright as MNIST's ink. */
+/* Scale the longer side to 20 pixels, and the ink to MNIST's brightness. */
 function scale(picture) {
   const longest = Math.max(picture.length, picture[0].length)
   const size = length => Math.max(1, even(BOX * length / longest))
@@ -80,10 +81,10 @@ function scale(picture) {
   return relative.map(row => row.map(value => clip(value / white, 0, 1)))
 }
 
-/* Rounded; what lies just between goes to the even one, as Python has it. */
+/* Round half to even, like Python. */
 const even = value => value % 1 === .5 ? 2 * Math.round(value / 2) : Math.round(value)
 
-/* So many rows, each the mean of those around its place by a triangle: torch's bilinear with antialias. */
+/* Resize to so many rows with triangular weights, like torch's bilinear interpolation with antialias. */
 function shrunk(picture, rows) {
   const step = picture.length / rows, reach = Math.max(step, 1)
   return Array.from({ length: rows }, (_, i) => {
@@ -93,7 +94,7 @@ function shrunk(picture, rows) {
   })
 }
 
-/* Why the ink is no digit: one dot, one filled patch, or scattered everywhere. */
+/* Why the ink is no digit: a dot, a filled area, or noise; undefined if it may be one. */
 function strokes(cropped, scaled) {
   const flat = scaled.flat(), filled = sum(flat) / flat.length, covered = share(flat, value => value > .15)
   const height = scaled.length, width = scaled[0].length, outline = edges(scaled) / (2 * (height + width))
@@ -108,7 +109,7 @@ function edges(picture) {
   return sum(picture.map(along)) + sum(turned(picture).map(along))
 }
 
-/* Into how many pieces the ink falls; diagonal neighbours touch. */
+/* Number of connected areas of ink; diagonal neighbours are connected. */
 function islands(picture) {
   const left = new Set()
   picture.forEach((row, y) => row.forEach((value, x) => { if (value > .25) left.add(y * SIZE + x) }))
@@ -125,7 +126,7 @@ function islands(picture) {
   return count
 }
 
-/* In a field of 28 × 28, the centre of mass in its middle; no ink is cut off. */
+/* Move the centre of mass to the middle of 28 × 28 pixels, without cutting off ink. */
 function centre(picture) {
   const corner = rows => {
     const mass = rows.map(sum), mean = sum(mass.map((value, at) => value * at)) / sum(mass)

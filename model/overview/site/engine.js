@@ -1,11 +1,11 @@
-/* A worker: it cuts a sentence into tokens and runs the exported network. Asked {load: …} once, then {run: …}. */
+/* A worker that tokenizes a sentence and runs the exported network. It is sent {load: …} once, then {run: …}. */
 import * as ort from './ort.wasm.bundle.min.mjs'
 import { Reader } from './reader.js'
 
 ort.env.wasm.numThreads = 1
 ort.env.wasm.wasmPaths = { wasm: new URL('ort-wasm-simd-threaded.wasm', import.meta.url).href }
 let network, about, reader
-ort.InferenceSession.create(new Uint8Array(8), { executionProviders: ['wasm'] }).catch(() => {})  // no network, but ONNX Runtime is fetched and compiled meanwhile
+ort.InferenceSession.create(new Uint8Array(8), { executionProviders: ['wasm'] }).catch(() => {})  // loads ONNX Runtime early
 
 onmessage = async ({ data: { number, load, run } }) => {
   try {
@@ -18,8 +18,8 @@ onmessage = async ({ data: { number, load, run } }) => {
 
 const LEAN = { enableCpuMemArena: false, enableMemPattern: false, extra: { session: { disable_prepacking: '1' } } }
 
-/* network: its file; data: that of its weights, bytes: how large it is, path: what the network calls it; tokenizer: its
-   file, of a network of words; most, maxLen: of a sentence. */
+/* Files: network, the graph; data, its weights, of size `bytes` and called `path` in the graph; tokenizer, if it
+   reads words. most, maxLen: characters and tokens of a sentence. */
 async function begin(load) {
   about = load
   const words = load.tokenizer && fetched(load.tokenizer).then(answer => answer.json())
@@ -37,7 +37,7 @@ async function fetched(file) {
   return answer
 }
 
-/* A file's bytes; how much of it is here is told meanwhile. */
+/* A file's bytes; meanwhile, the share fetched so far is posted. */
 async function read(file, bytes) {
   const parts = new Uint8Array(bytes)
   let at = 0
@@ -50,9 +50,8 @@ async function read(file, bytes) {
   }
 }
 
-/* text and the places hidden in it, or pixels; off: heads, as "layer.head"; asked: the token whose answer is read after
-   each layer where none is hidden; only: the keys that are wanted. Returns {typed, tokens, asked, notes, values}, or
-   {problem}. */
+/* text and its hidden positions, or pixels; off: heads, "layer.head"; asked: token of the logit lens if none is
+   masked; only: the keys to return. Returns {typed, tokens, asked, notes, values}, or {problem}. */
 async function compute({ text, hidden, pixels, off, asked, only }) {
   const switches = new Float32Array(about.layers * about.heads).fill(1)
   for (const head of off) {

@@ -1,10 +1,9 @@
-/* A run that was just computed here: what the painter asks of one, answered from the engine's tensors as they are. */
+/* A run computed in this page: the painter reads the engine's tensors directly. */
 import { Run, decimal, plain } from './painter.js'
 
-/* like: a recorded run of the same network, which has all that is the same of every input; and there `keys`, role ->
-   the key of each layer, and `limits`. found: {tokens, values: key -> {data, dims}}. names: what logits stand for. more:
-   asked, the tokens of the lens; right, token -> what stands there; off, the heads that are: "layer.head"; pixels, of a
-   drawing; words; notes. */
+/* like: a recorded run of the same network, for all that no input changes; it holds `keys`, role -> the key of each
+   layer, and `limits`. values: key -> {data, dims}. names: of the logits. more: asked, tokens of the logit lens;
+   right, token -> true word; off, heads switched off, "layer.head"; pixels of a drawing; words; notes. */
 export class Live extends Run {
   constructor(like, { tokens, values }, names, { asked = [], right = {}, off = [], pixels, ...more }) {
     const n = tokens.length, arrays = {}, { limits } = like
@@ -29,7 +28,7 @@ export class Live extends Run {
     return { numbers: this.values[keys[layer]].data.subarray(place * size, (place + 1) * size), scale: 1, digits: 2, hidden: -Infinity, middle: 0, share }
   }
 
-  /* A row behind an opened picture: what graph.py has read for it was fetched as well. */
+  /* A row for the arithmetic of an opened picture; the engine returns all quantities that it reads. */
   held(name, layer, head, row) {
     const held = super.held(name, layer, head, row), value = this.values[`layers.${layer}.${name === 'heads' ? 'attention.heads' : name}`] ?? this.values[name]
     if (held || !value) return held
@@ -37,7 +36,7 @@ export class Live extends Run {
     return data.subarray(at * columns, (at + 1) * columns)
   }
 
-  /* What a head that is off found is no sum any more. */
+  /* The output of a head that is off is no weighted sum. */
   step(name, layer) {
     return name === 'heads' && this.off.some(at => at.startsWith(`${layer}.`)) ? undefined : super.step(name, layer)
   }
@@ -49,7 +48,7 @@ export class Live extends Run {
   }
 }
 
-/* What heads that are off do to the answer, at each token where there is one; -1 stands for the whole input. */
+/* Effect of the heads that are off on the answer: token -> sentence; -1 is the whole input. */
 export function notes(words, now, before, names) {
   const found = {}
   for (let i = now.dims.length < 3 ? -1 : 0; i < (now.dims.length < 3 ? 0 : now.dims[1]); i++)
@@ -66,7 +65,8 @@ function moved(words, p, q, names) {
 
 // -- asked for beside a run ---------------------------------------------------------------------------------------------
 
-/* How much of the probability at a token each head moves, switched off alone: [layer][head]. logits(wish): of a run. */
+/* Share of the probability at a token that each head, switched off alone, moves: [layer][head]. logits(wish): of a
+   run. */
 export async function leaning(logits, { sizes: { layers, heads } }, token) {
   const at = async off => { const { data, dims } = await logits({ off }); return softmax(rowOf(data, dims, token)) }
   const before = await at([]), found = []
@@ -78,7 +78,7 @@ export async function leaning(logits, { sizes: { layers, heads } }, token) {
 }
 
 const OFFERED = 3, SURE = .5, NEAR = 5, TRIED = 12
-/* Words that are worth hiding, [word, places], by the rule of model/measures/hiding.py. */
+/* Words worth hiding, [word, places], by the rule of model/measures/hiding.py. */
 export async function offers(logits, { tokens, answers: { rows } }, names) {
   const seen = i => rows[i].find(([name]) => name === tokens[i])?.[1] ?? 0, found = {}
   const words = [...tokens.keys()].filter(i => /^(?!##|\[).*[\p{L}\p{N}]/u.test(tokens[i]) && !tokens[i + 1]?.startsWith('##')).sort((i, j) => seen(i) - seen(j)).slice(0, TRIED)
@@ -101,13 +101,13 @@ function answers({ answers: { kind, reads }, limits }, { logits, lens }, names, 
 
 const rowOf = (data, dims, token) => dims.length < 3 ? data : data.subarray(token * dims[2], (token + 1) * dims[2])
 
-/* The logits after each layer, at one of the tokens that were asked about. */
+/* Logits after each layer, at one of the tokens asked about. */
 function layers({ data, dims }, place, asked) {
   const size = dims.at(-1)
   return Array.from({ length: dims[0] }, (_, layer) => data.subarray((layer * asked + place) * size, (layer * asked + place + 1) * size))
 }
 
-/* The most likely names with their shares; or all in their order. */
+/* The most likely names with their probabilities; if not ranked, all in order. */
 function bars(logits, names, most, ranked = true) {
   const shares = softmax(logits), places = []
   if (!ranked) return names.map((name, i) => [name, shares[i]])
@@ -119,7 +119,7 @@ function bars(logits, names, most, ranked = true) {
   return places.map(i => [names[i], shares[i]])
 }
 
-/* By loops: a vocabulary is long, and this is done for each token at each letter. */
+/* Loops, because the vocabulary is long and this runs for each token at each keystroke. */
 function softmax(logits) {
   const shares = new Float64Array(logits.length)
   let most = -Infinity, sum = 0
@@ -129,7 +129,7 @@ function softmax(logits) {
   return shares
 }
 
-/* A property that is computed when it is first read. */
+/* Define a property that is computed when it is first read. */
 function once(object, name, compute) {
   let value
   Object.defineProperty(object, name, { enumerable: true, get: () => value ??= compute() })
@@ -137,13 +137,13 @@ function once(object, name, compute) {
 
 // -- how far the colours reach ----------------------------------------------------------------------------------------
 
-/* The weight at the bright end of the colours, as packing.py has it. */
+/* The weight at the bright end of the colour scale, as in packing.py. */
 function bright(layers, n, { many }) {
   if (n <= many) return 1
   return Math.max(...layers.map(weights => Math.min(1, Math.max(.1, Math.ceil(10 * quantile(weights, .998)) / 10))))
 }
 
-/* How far from 0 all but the furthest are, of neighbours that share a column the strongest, as packing.py has it. */
+/* End of the colour scale: the 99.5 % quantile of absolute values, pooled over neighbours, as in packing.py. */
 function usual(layers, { columns: most }) {
   return Math.max(...layers.map(({ data, dims }) => {
     const columns = dims.at(-1), together = Math.ceil(columns / most), blocks = Math.ceil(columns / together)
@@ -157,8 +157,8 @@ function usual(layers, { columns: most }) {
   }))
 }
 
-/* The number below which a share of some lie that are not negative; between two of them in proportion, as NumPy does.
-   Their bits are in their order, so only those near the top need be sorted. */
+/* Quantile of non-negative numbers, interpolated as in NumPy. Their bits sort like them, so only those near the top
+   are sorted. */
 function quantile(numbers, share) {
   const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length), counts = new Uint32Array(4096)
   for (let i = 0; i < bits.length; i++) counts[bits[i] >>> 20]++

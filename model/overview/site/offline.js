@@ -1,4 +1,4 @@
-/* A service worker: what a visit has used is kept, so that the page opens again without a network. */
+/* A service worker that caches what a visit uses, so that the page opens again without a network. */
 const CACHE = 'VERSION'
 
 self.addEventListener('install', () => self.skipWaiting())
@@ -6,7 +6,7 @@ self.addEventListener('activate', event => event.waitUntil((async () => {
   for (const name of await caches.keys()) if (name !== CACHE) await caches.delete(name)
   await self.clients.claim()
 })()))
-/* What was fetched before this worker was there. */
+/* Cache what was fetched before this worker started. */
 self.addEventListener('message', ({ data }) => caches.open(CACHE).then(cache => cache.addAll(data)))
 self.addEventListener('fetch', event => {
   if (event.request.method !== 'GET' || !event.request.url.startsWith(self.registration.scope)) return

@@ -1,5 +1,5 @@
-/* The page: what is typed or hidden is run by the engine, and the run is painted. All that is chosen stands in the
-   address, by the names that the app has for it. */
+/* The page: the engine runs what is typed or hidden, and the run is painted. The address holds every choice, under
+   the app's names. */
 import { bytesOf, fromBytes, make, overview, plain } from './painter.js'
 import { Live, leaning, notes, offers } from './live.js'
 import { fromCode, prepare, toCode } from './drawing.js'
@@ -10,9 +10,9 @@ const HEAD = /^layers\.(\d+)\.attention\.heads~zero~head\.(\d+)$/
 
 // -- what is chosen, and the address ----------------------------------------------------------------------------------
 
-const likes = {}  // input -> a recorded run, which has what is the same of all of its network
-const STROKES = { layer: 2, head: 2 }  // what [CLS] attends to there has a shape
-const TYPING = 300  // ms after which the address follows: browsers refuse some hundred changes in half a minute
+const likes = {}  // input -> a recorded run, for all that is the same in every run of its network
+const STROKES = { layer: 2, head: 2 }  // a head in which [CLS] attends to the strokes
+const TYPING = 300  // ms before the address follows: browsers refuse more than some hundred changes in half a minute
 let chosen, late, written = new URLSearchParams(location.search)
 
 function readAddress() {
@@ -29,7 +29,7 @@ function readAddress() {
   }
 }
 
-/* anew: a step that the browser can go back. */
+/* anew: add a step to the browser's history. */
 function writeAddress(anew = false) {
   clearTimeout(late)
   const { lang, input, sentence, ink, hidden, off, layer, head, token } = chosen, edits = [...off].map(at => at.split('.').map(Number))
@@ -44,7 +44,7 @@ function writeAddress(anew = false) {
 
 const ownFirst = () => Object.values(about.firsts).find(({ text }) => text === chosen.sentence)
 
-/* The places that are hidden by a click; of our own first sentence one is from the beginning. */
+/* Hidden positions; in our own first sentence, one is hidden from the start. */
 function hiddenPlaces() {
   const first = ownFirst()
   return chosen.hidden ?? (first ? [first.query] : [])
@@ -61,7 +61,7 @@ class Engine {
     return engine
   }
 
-  /* input: what it reads; like: a recorded run. */
+  /* input: "sentence" or "digit"; like: a recorded run. */
   constructor(input, like) {
     this.like = like
     this.worker = new Worker(new URL('engine.js', import.meta.url), { type: 'module' })
@@ -83,7 +83,7 @@ class Engine {
   }
 }
 
-const engines = {}, coming = {}  // input -> its engine, once it is there; the promise of one
+const engines = {}, coming = {}  // input -> engine, once it is ready; input -> its promise
 let busy, waiting
 
 async function wake(input) {
@@ -96,12 +96,12 @@ async function wake(input) {
   keep(engines[input].like.load)
 }
 
-/* All that was fetched so far is kept for a visit without a network, where the browser can. */
+/* Cache all that was fetched so far for visits without a network, if the browser can. */
 async function keep({ network, data, tokenizer }) {
   const worker = navigator.serviceWorker
   try {
     if (!await worker?.register('offline.js')) return
-  } catch { return }  // where it is forbidden, the page needs its network
+  } catch { return }  // if it is forbidden, the page needs a network
   const { active } = await worker.ready
   const seen = performance.getEntriesByType('resource').map(({ name }) => name.split(/[?#]/)[0]), own = new URL('./', location.href).href
   const first = tokenizer ? [tokenizer, ...Object.keys(about.words).map(recording)] : []
@@ -133,7 +133,7 @@ async function followSentence(engine, off) {
   const masked = found.tokens.indexOf('[MASK]'), right = {}
   found.tokens.forEach((name, i) => { if (name !== found.typed[i]) right[i] = found.typed[i] })
   tell(found.notes, { most: engine.like.load.maxLen })
-  drawChips(found.typed, hidden)  // first: how high they are says how much room is left
+  drawChips(found.typed, hidden)  // first: their height decides how much room is left
   await paint(engine, wish, found, engine.names, { asked: found.asked, right }, masked < 0 ? first?.query ?? 1 : masked)
 }
 
@@ -146,13 +146,13 @@ async function followStroke(engine, off) {
   await paint(engine, wish, { tokens: like.tokens, ...await engine.ask({ run: wish }) }, names, { pixels: bytes }, 0)
 }
 
-/* Show a run, with what heads that are off change in its answer. */
+/* Show a run, with the effect on its answer of heads that are off. */
 async function paint(engine, wish, found, names, more, usual) {
   const before = wish.off.length && await engine.ask({ run: { ...wish, off: [], only: ['logits'] } })
-  if (engines[chosen.input] !== engine) return  // meanwhile he has gone to the other
+  if (engines[chosen.input] !== engine) return  // another input was chosen meanwhile
   const said = before ? notes(words(), found.values.logits, before.values.logits, names) : {}
   const run = new Live(engine.like, found, names, { ...more, off: wish.off, of: JSON.stringify([wish.text ?? chosen.ink, wish.hidden]), words: words().overview, notes: said })
-  const logits = async other => {  // of a run beside it, while it is on the screen; what is chosen meanwhile comes first
+  const logits = async other => {  // of a variant of this run; newer choices go first, and a run no longer shown throws
     if (busy) await new Promise(done => document.addEventListener('followed', done, { once: true }))
     if (root.run !== run) throw run
     return (await engine.ask({ run: { ...wish, ...other, only: ['logits'] } })).values.logits
@@ -171,7 +171,7 @@ async function paint(engine, wish, found, names, more, usual) {
 const root = document.querySelector('.overview'), words = () => about.words[chosen.lang]
 let shown, told
 
-/* Say by the line what stands in the words under these names; without one, nothing. */
+/* Show the messages of these names beside the input; without any, clear them. */
 function tell(names = [], values = {}) {
   told = [names, values]
   part('status').textContent = [names].flat().map(name => plain(words()[name], values)).join(chosen.lang === 'zh' ? '' : ' ')
@@ -187,7 +187,7 @@ function show(run, usual) {
   } else shown = overview(root, run, { place, on: { place(place) { Object.assign(chosen, place); writeAddress() }, off: turn, hide, more: (...asked) => root.run.more?.(...asked), ...about.app && { open } } })
 }
 
-/* A head is turned off, or on again. */
+/* Switch a head off, or on again. */
 function turn(layer, head) {
   const off = new Set(chosen.off), at = `${layer}.${head}`
   if (!off.delete(at)) off.add(at)
@@ -196,7 +196,7 @@ function turn(layer, head) {
 
 const hide = places => choose({ hidden: places, token: undefined }, true)
 
-/* The page of a picture in the app. */
+/* Open the app's page of a picture. */
 function open(role, { key, ...place }) {
   const [page, more] = about.pages[role]
   Object.assign(chosen, place)
@@ -227,7 +227,7 @@ function drawChips(tokens, hidden) {
   part('chips').querySelector(`[data-word="${focused}"]`)?.focus()
 }
 
-/* Another choice: painted as soon as it is computed, and in the address. */
+/* Change the choice: run it now, and update the address. */
 function choose(wanted, anew = false) {
   Object.assign(chosen, wanted)
   if (anew) writeAddress(true)
@@ -238,7 +238,7 @@ function choose(wanted, anew = false) {
   return follow()
 }
 
-/* All that is said, in the language of the reader, and what he types or draws on. */
+/* Write all texts in the reader's language, and show the controls for his input. */
 function speak() {
   const { lang, input } = chosen, other = lang === 'en' ? 'zh' : 'en', digit = input === 'digit'
   document.documentElement.lang = lang
@@ -261,7 +261,7 @@ function speak() {
 
 const recording = name => `${name}.run`
 
-/* A run that was recorded when the site was made: there before the engine is. */
+/* Show a run recorded when the site was made, until the engine is ready. */
 async function showRecorded() {
   const { lang, input } = chosen, digit = input === 'digit', first = digit ? { query: 0 } : about.firsts[lang]
   const answer = await fetch(recording(digit ? input : lang)), run = fromBytes(new Uint8Array(await answer.arrayBuffer()))
@@ -274,7 +274,7 @@ async function showRecorded() {
 
 // -- what the reader does ---------------------------------------------------------------------------------------------
 
-let going  // whether he has typed since he came into the box
+let going  // whether the reader has typed since he entered the box
 part('sentence').oninput = () => {
   const anew = !going
   going = true
@@ -309,7 +309,7 @@ part('draw').onclick = () => {
 }
 
 let epoch = 0
-/* What is drawn, on the pad. */
+/* Show the drawing on the pad, if the pad is open. */
 async function drawPad() {
   if (part('pad').hidden || !likes.digit) return
   const own = chosen.ink !== undefined && await fromCode(chosen.ink), base = own || bytesOf(likes.digit.drawings[likes.digit.first])
@@ -327,7 +327,7 @@ addEventListener('popstate', () => {
   drawPad()
 })
 
-/* Begin with what is chosen: at once with a recorded run, where the engine is not there yet. */
+/* Show what is chosen: at first a recorded run, if the engine is not ready. */
 async function begin(anew) {
   if (anew !== undefined) writeAddress(anew)
   speak()

@@ -1,18 +1,18 @@
-/* Cuts a sentence into tokens as model/pipeline.py does. */
+/* Tokenizes a sentence as model/pipeline.py does. */
 import { Tokenizer } from './tokenizers.min.mjs'
 
 const SPECIAL = ['[CLS]', '[SEP]']
-const RARE = /[\u{20000}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu  // Chinese characters that the package takes for two halves
+const RARE = /[\u{20000}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu  // Chinese characters that the package splits into surrogates
 
 export class Reader {
-  /* rules: tokenizer.json; most: characters that are read; maxLen: tokens that are. */
+  /* rules: tokenizer.json; most: characters read; maxLen: tokens read. */
   constructor(rules, { most, maxLen }) {
     Object.assign(this, { most, maxLen, tokenizer: new Tokenizer(rules, {}), vocabulary: [] })
     for (const [word, id] of Object.entries(rules.model.vocab)) this.vocabulary[id] = word
   }
 
-  /* hidden: places that read [MASK]. Returns {problem}, or {typed and tokens, before words are hidden and after, their
-     ids, notes}. */
+  /* hidden: positions replaced by [MASK]. Returns {problem}, or {typed, ids, tokens, notes}; `typed` are the tokens
+     before words are hidden. */
   read(text, hidden = []) {
     const signs = [...text], { most, maxLen, vocabulary } = this
     let { ids } = this.tokenizer.encode(signs.slice(0, most).join('').replace(RARE, ' $& '))

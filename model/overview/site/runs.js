@@ -1,4 +1,4 @@
-/* The small pictures in an index of runs: the weights of the head in which each page opens. */
+/* Thumbnails in an index of runs: the weights of the head in which each page opens. */
 import { bytesOf, paint } from './painter.js'
 
 for (const canvas of document.querySelectorAll('[data-weights]')) {
