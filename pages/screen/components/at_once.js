@@ -1,17 +1,18 @@
-/* Draws another layer, head or token of the same run before the server answers, from numbers that are all here. The
-   place on the screen is the place in the server's last answer plus all presses and clicks since, so a late answer
-   changes nothing in sight. */
+/* Draws another layer, head or token of the same run before the server answers, from numbers already here. The place
+   shown is that of the server's last answer plus all later presses and clicks, so a late answer changes nothing in
+   sight. */
 import { fixed, inCell } from '../../../model/overview/painter/numbers.js'
 
-const KEPT = 10_000  // ms; later answers do not come
-const MOST = 4  // runs whose numbers are kept
+const KEPT = 10_000  // ms; later answers never come
+const MOST = 4  // runs kept
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
-// Texts about a place that only the server knows. Their own class: one on the whole page would take a tenth of a second.
+// Texts about a place that only the server knows. Each gets a class: one on the whole page would cost a tenth of a
+// second.
 const WAITS = '[class*="st-key-"]:has(.once) + *, [class*="st-key-working"], [class*="st-key-weight"], .chart:not(.once)'
 const words = new TextDecoder(), runs = new Map(), answered = {}
-let waiting = []  // messages without an answer: component, number, what they choose
+let waiting = []  // unanswered messages: component, number, chosen values
 
-/* The numbers of a run: its name in a line, their shape in another, then the numbers. */
+/* Keep the numbers of a run: a line with its name, a line with its shape, then the numbers. */
 export default function({ data }) {
   const end = data.indexOf(10), name = words.decode(data.subarray(0, end)), second = data.indexOf(10, end + 1)
   const known = runs.get(name)
@@ -55,15 +56,15 @@ function again() {
   for (const chart of charts()) chart.draw()
 }
 
-/* The server has answered a component's messages up to this number. Streamlit's widgets send none: their messages are
-   answered when the server has the chosen place. */
+/* The server has answered a component's messages up to this number. Streamlit's widgets send no number: their
+   messages count as answered when the server has the chosen place. */
 function hear(by, number, at) {
   answered[by] = number
   const agrees = ({ chooses }) => at && Object.entries(chooses).every(([field, place]) => at[field] === place)
   forget(one => one.chart.isConnected && (one.by === 'widget' ? !agrees(one) : one.number > (answered[one.by] ?? 0)))
 }
 
-/* A click on a button for layer or head. */
+/* A click on a button for a layer or head. */
 const WIDGETS = { 'either-layer': 'layer', 'either-head': 'head' }
 function widget({ target }) {
   const [key, field] = Object.entries(WIDGETS).find(([key]) => target.closest(`.st-key-${key}`)) ?? [], chart = charts()[0]
@@ -73,9 +74,9 @@ function widget({ target }) {
   waiting = waiting.filter(one => one.by !== 'widget' || !(field in one.chooses))
   choose(chart, 'widget', 0, { [field]: place })
 }
-document.addEventListener('click', widget, true)  // such a row lets no click out
+document.addEventListener('click', widget, true)  // capture: the row stops its clicks
 
-/* A key that the page listens to: the values that it chooses now. */
+/* A key press: choose a place. */
 function press(key, number) {
   const chart = charts()[0], [down, across] = ARROWS[key.replace('Shift+', '')] ?? []
   if (!chart || down === undefined) return
@@ -84,7 +85,7 @@ function press(key, number) {
   else choose(chart, 'keys', number, { [field]: within(at[field] + (down || across), once.sizes[field]) })
 }
 
-/* The next cell of a map, or the next patch of a picture. */
+/* The next cell of a map, or the next patch of an image. */
 function cell({ rows, columns, run, grid }, at, down, across) {
   if (!run) return
   if (grid) {
@@ -96,7 +97,7 @@ function cell({ rows, columns, run, grid }, at, down, across) {
   return { token: rows[within(row + down, rows.length)], key: columns[within(column + across, columns.length)] }
 }
 
-/* A click on a picture: the values that it chooses. */
+/* A click on a picture: choose a place. */
 function pick(chart, name, number, { x, y, customdata }) {
   const { once } = chart.wanted
   if (ready(once)) choose(chart, name, number, PICKS[once.draws](once, Math.round(y), Math.round(x), customdata))
@@ -113,13 +114,13 @@ const PICKS = {
 
 // -- pictures ---------------------------------------------------------------------------------------------------------
 
-/* The changes to a chart's figure (colours, lines, frames) until the server has drawn the place on the screen. */
+/* Changes of a chart's colours, lines and frames, until the server has drawn the place. */
 function sketch({ figure, once }) {
   if (!ready(once) || !waiting.length) return
   return DRAWS[once.draws](figure, once, now(once), runs.get(once.run))
 }
 
-/* A picture's last frames, moved to other places. */
+/* The last frames of a picture, moved. */
 const box = (top, left, bottom, right) => ({ x0: left - .5, x1: right + .5, y0: top - .5, y1: bottom + .5 })
 const framed = ({ shapes = [] }, ...boxes) => shapes.slice(-boxes.length).map((shape, i) => ({ ...shape, ...boxes[i] }))
 
@@ -154,7 +155,7 @@ const DRAWS = {
   },
 }
 
-/* Colours for shares from 0 to 1 in 256 steps, each with the colour of letters on it. */
+/* 256 colours for shares from 0 to 1, each with the colour of digits on it. */
 const palettes = new Map()
 function palette(scale) {
   const name = JSON.stringify(scale)
@@ -172,7 +173,7 @@ function palette(scale) {
   return palettes.get(name)
 }
 
-/* Paint the changes over the picture; its axes stay. */
+/* Paint the changes over the picture and keep its axes. */
 function paint(place, { cells = [], lines = [], frames = [] }) {
   const { xaxis, yaxis } = place._fullLayout, x = at => xaxis.l2p(at), y = at => yaxis.l2p(at)
   const canvas = place.querySelector('.sketch') ?? place.appendChild(Object.assign(document.createElement('canvas'), { className: 'sketch' }))
@@ -226,8 +227,8 @@ const drawn = (parent, kind, about, words = '') => {
   return node
 }
 
-/* Draw all lines of the word under the mouse or finger, thick and with shares, over all others; else the line of the
-   chosen pair. pointer: its place in the window; none after it has left. */
+/* Draw all lines of the token pointed at, thick and with shares, over all others; else the line of the chosen pair.
+   pointer: its position in the window; null after it has left. */
 function light(chart, pointer = chart.pointer) {
   chart.pointer = pointer
   const { once } = chart.wanted
@@ -263,7 +264,7 @@ function light(chart, pointer = chart.pointer) {
   }
 }
 
-/* The word at a point: its side, and its place there. */
+/* The token at a point: "row" or "column", and its index there. */
 function word(chart, { rows, columns }, pointer) {
   if (!pointer) return
   const { xaxis, yaxis } = chart._fullLayout, { left, top } = chart.getBoundingClientRect()

@@ -1,9 +1,9 @@
-const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
+const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // the second on phones, else the first
 const PHONE = matchMedia('(max-width: 768px)')  // as in style.css
-const BOUND = 10_000  // ms that a click waits for its page
-const ELSEWHERE = 300, STILL_HERE = 1000  // ms after which it is sent again, on another page or on the same one
+const BOUND = 10_000  // ms for which a click is repeated
+const ELSEWHERE = 300, STILL_HERE = 1000  // ms until it is first repeated, on another page or on the same one
 
-/* Going elsewhere meanwhile cancels it. */
+/* Cancel it when the reader goes elsewhere. */
 addEventListener('popstate', () => { document.bound = undefined })
 document.addEventListener('click', event => {
   const on = what => event.composedPath().some(part => part.matches?.(what))
@@ -28,25 +28,25 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     const crossing = document.bound?.until > Date.now() || Date.now() - document.came < STILL_HERE
     document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }
     go(path)
-    if (crossing) again(document.bound)  // the server may miss two clicks at once, or one on a page that has just arrived
+    if (crossing) again(document.bound)  // the server may miss a second click, or one on a new page
   }
   again(document.bound)
   begin()
   if (bar.drawn !== drawn) draw(bar, data)
   bar.drawn = drawn
-  if (!bar.turned) (bar.turned = new ResizeObserver(() => fit(bar))).observe(bar)  // with the phone
+  if (!bar.turned) (bar.turned = new ResizeObserver(() => fit(bar))).observe(bar)  // when a phone is turned
   lead(bar)
-  if (document.byKey === data.here) {  // or who goes on by keys would begin at the top again
+  if (document.byKey === data.here) {  // keep the keyboard's focus on the page's name
     document.byKey = undefined
     nameOf(bar)?.focus({ preventScroll: true })
   }
 
-  /* A click may reach the server after its page is gone: the next page repeats it, at growing intervals. It does so once
-     nothing else is under way: two clicks in flight would each remove the other's page. */
+  /* The server may get a click after its page is gone, so the next page repeats it at growing intervals, but only
+     when nothing else is under way: two clicks in flight would each remove the other's page. */
   function again(bound) {
     clearTimeout(document.again)
     if (!bound || Date.now() > bound.until) return
-    if (bound.path === data.here) {  // the answer to an earlier click may still remove it
+    if (bound.path === data.here) {  // an answer to an earlier click may still replace it
       Object.assign(bound, { came: true, until: Math.min(bound.until, Date.now() + STILL_HERE) })
       return
     }
@@ -60,7 +60,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     document.again = setTimeout(anew, pause)
   }
 
-  /* Each page begins at its top. */
+  /* Scroll each new page to its top. */
   function begin() {
     if (document.here !== data.here) document.came = Date.now()
     if (document.here !== undefined && document.here !== data.here) document.toTop()
@@ -103,11 +103,11 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     }
     bar.onpointerdown = bar.onfocusin = () => lead(bar)
     fit(bar)
-    const left = { list, more: boxes.more }[document.menu]  // a page that arrives late closes no menu
+    const left = { list, more: boxes.more }[document.menu]  // a late page keeps an open menu open
     if (left?.popover) left.showPopover()
   }
 
-  /* A button that opens something below itself. */
+  /* Let a button open a box below itself. */
   function opens(button, box, name) {
     button.popoverTargetElement = box
     box.onbeforetoggle = ({ newState, target }) => {
@@ -119,7 +119,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     }
   }
 
-  /* Pages without room in the row go behind a button: on a phone all, else the last ones. */
+  /* Put pages without room into a menu: all on a phone, else the last ones. */
   function fit(bar) {
     if (bar.width === bar.clientWidth) return
     bar.width = bar.clientWidth
@@ -127,12 +127,12 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     if (bar.more) bar.more.popoverTargetElement.popover = PHONE.matches ? null : 'auto'
   }
 
-  /* Links lead to the present choice. */
+  /* Let links keep the current choice. */
   function lead(bar) {
     for (const a of bar.querySelectorAll('a')) a.href = `./${a.path}${location.search}`
   }
 
-  /* The current page's name, or the button that hides it. */
+  /* The current page's link, or the button of the menu that hides it. */
   function nameOf(bar) {
     const page = bar.querySelector('[aria-current]')
     const box = page?.closest('[popover]')

@@ -1,26 +1,26 @@
 import { inCell } from '../../../model/overview/painter/numbers.js'
 
-const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
+const NARROW = 640, UPRIGHT = 1.08  // px, width of a phone; height of a square picture on it, at most, in screen widths
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
-const ABOVE = 12, SPARE = 6  // px, from the middle of a bar to that of its name; beside them
-const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
-const ALL_NAMED = 24  // names that a presentation shows however small they become
-const CORNER = 2.6  // of the size of letters: two lines at the upper left
+const ABOVE = 12, SPARE = 6  // px, from the middle of a bar to that of its name; margin at the left
+const LEGIBLE = 12, FROM_AFAR = 18  // px, least size of letters at a desk and in a presentation
+const ALL_NAMED = 24  // up to as many names, a presentation hides none
+const CORNER = 2.6  // times the size of letters: two lines at the upper left
 const APART = 4  // px, between names side by side
-const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: how close names stand; so do Chinese ones
-// For saved pictures: dots for each pixel; px of the caption's letters, of the border, and from names to their axis's
-// title, which Plotly places before it turns the names.
+const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pitch of stacked, Chinese, slanted names
+// Saved pictures: dots per pixel; px of the caption's letters, of the border, and from tick labels to the axis title,
+// which Plotly places before it turns the labels.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
-const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may touch, since their letters do not
-const STRETCH = 1.5, PROJECTED = 2.5  // in a presentation, where the map stands alone
-const LEAST = .6  // share of the usual height, for a picture that fills a presentation
-const BELOW = 10  // px, under a picture that ends with the screen
-const LOOKS = 55  // ms between Plotly's looks under the mouse; a click may get what was there before
-const KEPT = 30_000  // ms for which a click is sent again with later ones
-const DIGIT = .63  // of the size of a number, the width of each of its signs
-const SLANT = -45  // degrees, of the names above a map
-const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
+const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may overlap, since their letters do not
+const STRETCH = 1.5, PROJECTED = 2.5  // widest cell, in heights, at a desk and in a presentation
+const LEAST = .6  // least share of the usual height, if a picture fills a presentation
+const BELOW = 10  // px, below a picture that ends with the screen
+const LOOKS = 55  // ms between Plotly's hover updates; a click may get the point before
+const KEPT = 30_000  // ms for which a click is repeated with later ones
+const DIGIT = .63  // width of a digit, times its size
+const SLANT = -45  // degrees, of names above a map
+const NUMBERED = .9  // smallest numbers in cells, times the size of letters
 const CODE = { width: 24, height: 24, path: 'M9 6 3 12l6 6 1.4-1.4L5.8 12l4.6-4.6zm6 0-1.4 1.4 4.6 4.6-4.6 4.6L15 18l6-6z' }  // < >
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
@@ -29,17 +29,17 @@ const KINDS = {
   f4: Float32Array, f8: Float64Array,
 }
 
-/* Unpack a figure's arrays from bytes; two-dimensional ones as rows, as Plotly does. */
+/* Reviver for JSON: decode arrays, two-dimensional ones into rows, as Plotly does. */
 function unpacked(_, value) {
   if (value?.bdata === undefined) return value
   const numbers = new KINDS[value.dtype](Uint8Array.from(atob(value.bdata), sign => sign.charCodeAt()).buffer)
   const [rows, columns] = String(value.shape ?? '').split(', ').map(Number)
   return columns === undefined ? numbers : Array.from({ length: rows }, (_, i) => numbers.subarray(i * columns, (i + 1) * columns))
 }
-const unescaped = name => name.replace(/&\w+;/g, '&')  // as wide as what it stands for
+const unescaped = name => name.replace(/&\w+;/g, '&')  // for its width
 const plain = (_, value) => ArrayBuffer.isView(value) ? [...value] : value
 
-/* The reader's colours and fonts, wherever the figure sets none. */
+/* Template with the reader's colours and fonts. */
 function theme(style, size) {
   const of = name => style.getPropertyValue(`--st-${name}`)
   const font = { color: of('text-color'), family: of('font') }, line = of('border-color')
@@ -55,14 +55,14 @@ function theme(style, size) {
 const isBig = () => document.documentElement.matches('.big')
 const size = (label, pixels) => { label.style.fontSize = `${pixels}px` }
 
-/* The smallest distance between two neighbours. */
+/* Smallest distance between neighbours. */
 function pitch(middles) {
   const sorted = [...middles].sort((a, b) => a - b)
   return Math.min(...sorted.slice(1).map((middle, i) => middle - sorted[i]))
 }
 
-/* Shrink large names to their room, as far as they stay legible, before leaving some out; in a presentation, up to
-   ALL_NAMED names shrink as far as at a desk. Of names side by side, only those that would overlap shrink. */
+/* Shrink names to the room they have, as long as they stay legible. In a presentation, up to ALL_NAMED names shrink
+   as far as at a desk. Of names side by side, only those that would overlap shrink. */
 function shrink(labels, at, slanted) {
   const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
@@ -87,22 +87,22 @@ function shrink(labels, at, slanted) {
     return
   }
   let share = 1, largest = Math.max(...boxes.map(box => box[to] - box[from]))
-  for (let times = 0; times < 2 && largest > step + 1.5; times++) {  // a box shrinks by whole pixels: perhaps too little
+  for (let times = 0; times < 2 && largest > step + 1.5; times++) {  // boxes shrink by whole pixels
     share *= (step + 1.5) / largest
     for (const label of labels) if (label.usual > legible) size(label, Math.max(legible, label.usual * share))
     largest = Math.max(...labels.map(label => label.getBoundingClientRect()).map(box => box[to] - box[from]))
   }
 }
 
-/* The names side by side that would overlap a neighbour that is no wider. */
+/* Indices of names side by side that would overlap a neighbour no wider than themselves. */
 function crowded(boxes) {
   const order = boxes.map((_, i) => i).sort((i, k) => boxes[i].left + boxes[i].right - boxes[k].left - boxes[k].right)
   const meet = (one, other) => other && one.right + APART > other.left && one.left < other.right + APART && one.width >= other.width
   return order.filter((i, at) => [-1, 1].some(side => meet(boxes[i], boxes[order[at + side]])))
 }
 
-/* Above a map all names slant if one would overlap its neighbour, except single signs, which gain nothing, and Chinese
-   beside [MASK]. Returns the width that each label takes. */
+/* Slant all names above a map if one would overlap its neighbour, except single characters and Chinese names beside
+   [MASK]. Returns the horizontal extent of each. */
 function lean(labels, boxes) {
   const middles = boxes.map(({ left, right }) => (left + right) / 2), step = pitch(middles), room = [...boxes]
   const high = i => parseFloat(labels[i].style.fontSize), names = labels.map((_, i) => i).filter(i => high(i) <= step && boxes[i].width >= 1.2 * high(i))
@@ -114,7 +114,7 @@ function lean(labels, boxes) {
   return room
 }
 
-/* Names above a map stand upright if they have room. meta.standing: the margins then. */
+/* Keep names above a map upright if they have room. meta.standing: the margins in that case. */
 function straighten(layout, family) {
   const { xaxis, yaxis, meta, margin, width, height } = layout, { t, r, b } = meta?.standing ?? margin
   const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0])), [from, to] = xaxis.domain ?? [0, 1]
@@ -141,8 +141,8 @@ function stand(label) {
   label.straight = undefined
 }
 
-/* The boxes of labels, each as large and as slanted as fits. Measured once for the same names and places, since
-   measuring lays out the whole page. */
+/* Fit labels to their room and return their boxes. Cached by names and positions, because measuring lays out the
+   whole page. */
 function fitted(place, name, labels, at, slanted) {
   const { xaxis } = place.layout, above = at === 'x' && xaxis.side === 'top' && xaxis.tickangle === 0
   const where = labels.map(label => [label.textContent, label.getAttribute('x'), label.getAttribute('y')])
@@ -162,11 +162,11 @@ function fitted(place, name, labels, at, slanted) {
   return boxes
 }
 
-/* Hide labels that overlap the one before or the chosen one, or, in a row, are so close that they read as one. Only
-   names can be chosen: the middle of a frame on an axis of numbers is no choice. */
+/* Hide labels that overlap or almost touch the one before or the chosen one. Only an axis of names has a chosen
+   label. */
 function thin(place) {
-  const { layout } = place.drawn, cell = layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
-  const outside = cell && layout.xaxis?.ticktext && cell.x1 < layout.xaxis.tickvals[0]  // before every column: in no row
+  const { layout } = place.drawn, cell = layout.shapes?.findLast(({ type }) => type === 'rect')  // of the chosen cell
+  const outside = cell && layout.xaxis?.ticktext && cell.x1 < layout.xaxis.tickvals[0]  // before the first column
   for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
     const names = cell && !outside && cell[`${at}ref`] !== 'paper' && layout[`${at}axis`]?.ticktext
     const middle = names ? (cell[`${at}0`] + cell[`${at}1`]) / 2 : NaN
@@ -188,14 +188,14 @@ function thin(place) {
   }
 }
 
-/* Names get less room in a narrow picture. */
+/* Layout of a narrow picture: less room for names. */
 function slim({ xaxis, yaxis, margin, font }) {
   const below = { ...xaxis?.title, font: { size: 12 } }, beside = { text: '', standoff: 0 }
   const l = margin.l - (yaxis?.title?.text ? 2.5 * font.size : 0)
   return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l } }
 }
 
-/* On a phone the names of bars stand above them, and the cells beside bars are narrower. */
+/* Layout on a phone: the names of bars stand above them, and the cells beside them are narrower. */
 function upright({ xaxis, xaxis2, yaxis, margin, annotations }) {
   return {
     xaxis: { ...xaxis, domain: [.57, 1] }, xaxis2: { ...xaxis2, domain: [0, .54] }, bargap: .68,
@@ -204,7 +204,8 @@ function upright({ xaxis, xaxis2, yaxis, margin, annotations }) {
   }
 }
 
-/* In a map with more columns than pixels, several share one, which shows the cell furthest from 0. Markers keep all. */
+/* If a map has more columns than pixels, let neighbours share one that shows the cell furthest from 0. Traces with
+   hover are unchanged. */
 const furthest = (one, other) => Math.abs(other) > Math.abs(one) ? other : one
 function pooled(trace, room) {
   const each = trace.hoverinfo === 'skip' && !trace.dx ? Math.ceil(trace.z?.[0].length / room) : 1
@@ -213,8 +214,8 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
-/* Numbers in the cells of a map, if they fit, with two decimals, or fewer for large numbers.
-   meta.numbers: their least size, as a share of the letters' size. */
+/* Write numbers into the cells of a map if they fit: two decimals, or fewer for large numbers. meta.numbers: their
+   least size, times the size of letters. */
 function numbered(trace, layout) {
   const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
@@ -229,22 +230,21 @@ function numbered(trace, layout) {
   return size < least ? trace : { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
 
-/* The distance from the top of the page to a picture, in pixels. */
+/* Distance from the top of the page, in px. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
-/* The height of a picture. In a presentation, square cells fill the screen or their column; elsewhere a picture that
-   `grows` does, from so many pixels on. `below`: pixels to leave below it. A picture of rows `fills` a presentation
-   except for so many pixels. */
+/* Whether a picture's height follows the window. In a presentation: square cells, or a picture with meta.below (px
+   to leave below it) or meta.fills (px to leave free). Elsewhere: one with meta.grows (its least height). */
 const grows = ({ yaxis, meta }) =>
   isBig() ? yaxis?.scaleanchor || meta?.below || meta?.fills : meta?.grows && innerWidth > NARROW
 
-/* The height at which square cells fill the width. */
+/* Height at which square cells fill the width. */
 function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
   const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0]))
   return (width - l - r) * down / across + t + b
 }
 
-/* Cells that fill their column, up to STRETCH (or PROJECTED) times as wide as high. shape: rows ÷ columns. */
+/* Widen cells to fill their column, up to STRETCH (or PROJECTED) times their height. shape: rows ÷ columns. */
 function stretch(layout, shape) {
   const { l, r, t, b } = layout.margin, ratio = (layout.height - t - b) / (layout.width - l - r) / shape
   layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / (isBig() ? PROJECTED : STRETCH), ratio)) }
@@ -252,10 +252,10 @@ function stretch(layout, shape) {
 
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
-  const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else the page would scroll to it
+  const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else the page scrolls to it
   const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? layout.meta?.fills ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
-  const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
+  const square = layout.yaxis.scaleanchor && across  // Plotly finds the range of points, so any height will do
   if (layout.meta?.grows && (layout.meta.large || !big)) {
     layout.height = Math.max(layout.meta.grows, Math.min(room, whole(layout)))
     if (layout.meta.wide) stretch(layout, down / across)
@@ -263,16 +263,16 @@ function fill(place, layout) {
   }
   if (layout.meta?.fills) {
     layout.height = Math.max(LEAST * layout.height, room)
-    if (!layout.annotations) layout.margin = { ...layout.margin, t: 0, b: 0 }  // as below
+    if (!layout.annotations) layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly measures the room for names
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.meta?.grows ?? layout.height, Math.min(room, most))
   const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? CORNER * layout.font.size : 0
-  layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures what names need; the server estimated it
+  layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
 
-/* The server's last picture, with later choices painted over it: Plotly would take five frames. */
+/* Plot the server's figure, or paint later choices over it, because Plotly would take five frames. */
 function draw(place) {
   const width = Math.floor(place.parentElement.clientWidth), sketched = document.atOnce?.sketch(place.wanted)
   if (!width || !window.Plotly) return
@@ -292,11 +292,11 @@ function unpaint(place) {
 
 function plot(place, width) {
   const { Plotly } = window, { save, figure, code, copy } = place.wanted
-  if (code) place.querySelector('.modebar-btn')?.setAttribute('data-title', copy)  // of the head that is drawn
+  if (code) place.querySelector('.modebar-btn')?.setAttribute('data-title', copy)  // of the head drawn
   place.drawn = figure
   const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save, !code])
-  const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
-  layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // else it scrolls
+  const layout = { ...structuredClone(figure.layout), template }  // a copy, because Plotly modifies its arguments
+  layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // it scrolls if wider
   place.style.overflowX = layout.width > width ? 'auto' : ''
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, layout.meta?.large ? whole(layout) : UPRIGHT * innerWidth)
   else if (grows(layout)) fill(place, layout)
@@ -310,7 +310,7 @@ function plot(place, width) {
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled({ ...trace }, room))
   if (room < layout.meta?.roomy) for (const trace of data) trace.text = trace.meta?.short ?? trace.text
-  if (room < layout.meta?.called) data.pop()  // names below tiles, which would lie on each other
+  if (room < layout.meta?.called) data.pop()  // names below tiles would overlap
   if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.digits = layout.meta?.numbers && data[0].textfont?.size
   place.width = width
@@ -319,11 +319,11 @@ function plot(place, width) {
   place.style.outlineColor = layout.xaxis?.linecolor ?? ''
   const { shapes, ...rest } = layout, told = [data, rest, shapes ?? []].map(part => JSON.stringify(part, plain))
   const [numbers, ground, frames] = told.map((part, i) => place.look === look && part === place.told?.[i])
-  if (numbers && ground && frames) return  // as it was drawn at once, or before
+  if (numbers && ground && frames) return  // already drawn
   place.told = told
   if (numbers && ground) Plotly.relayout(place, { shapes: shapes ?? [] })
-  else if (place.look === look) Plotly.react(place, data, layout).then(() => { if (layout.meta?.first) thin(place) })  // once its names stand where they stay
-  else {  // the first time, or in other colours
+  else if (place.look === look) Plotly.react(place, data, layout).then(() => { if (layout.meta?.first) thin(place) })  // names are in place
+  else {  // first time, or other colours
     place.look = look
     const click = () => saved(place)
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
@@ -346,7 +346,7 @@ function plot(place, width) {
   thin(place)
 }
 
-/* The figure in an element, on white, for documents and reports. */
+/* The figure of an element on white, for documents and reports. */
 const WHITE = { 'text-color': '#172033', 'background-color': '#fff', 'border-color': '#dbe0e8' }
 function onPaper(place, style = getComputedStyle(place)) {
   const { white, figure } = place.wanted, of = name => WHITE[name.slice(5)] ?? style.getPropertyValue(name)
@@ -357,7 +357,7 @@ function onPaper(place, style = getComputedStyle(place)) {
   return { data, layout: { ...layout, template, paper_bgcolor: '#fff', plot_bgcolor: '#fff' } }
 }
 
-/* The drawn part of a white picture: [left, top, right, bottom]. */
+/* Bounding box of what is not white: [left, top, right, bottom]. */
 function drawnOn(canvas) {
   const { width, height } = canvas, dots = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer)
   const found = [width, height, 0, 0]
@@ -372,7 +372,7 @@ function drawnOn(canvas) {
   return found
 }
 
-/* A text broken into lines of at most this width. */
+/* Break a text into lines no wider than `room`. */
 function broken(text, pen, room) {
   const lines = ['']
   for (const word of text.match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+/g) ?? []) {
@@ -402,7 +402,8 @@ async function saved(place) {
   Object.assign(document.createElement('a'), { href: canvas.toDataURL(), download: `${file}.png` }).click()
 }
 
-/* Hovering a symbol highlights the pictures with axes of its colour (Q, K, V), and a picture its symbols. */
+/* Pointing at a symbol highlights the pictures with axes of its colour (Q, K, V); pointing at a picture, its
+   symbols. */
 document.addEventListener('pointerover', ({ target }) => {
   const symbol = target.closest?.(SYMBOL), chart = target.closest?.('.chart')
   const colour = symbol?.style.color || chart?.style.outlineColor
@@ -411,20 +412,20 @@ document.addEventListener('pointerover', ({ target }) => {
   mark(SYMBOL, ({ style }) => Boolean(chart && colour) && style.color === colour)
 })
 
-/* Let swipes scroll the page and taps click; Plotly would take both. */
+/* Let swipes scroll the page and taps click; Plotly would intercept both. */
 const leave = event => event.stopPropagation()
 const move = event => {
   const place = event.currentTarget
   place.moved = performance.now()
-  if (place.settle) event.stopPropagation()  // Plotly must not look elsewhere until the click is known
+  if (place.settle) event.stopPropagation()  // no hover updates until the click is known
 }
-const press = event => event.currentTarget.settle?.()  // nor does a second click wait for that
+const press = event => event.currentTarget.settle?.()  // a second click decides it at once
 const light = event => document.atOnce?.light(event.currentTarget, event)
 const dim = event => { if (event.pointerType === 'mouse') document.atOnce?.light(event.currentTarget, null) }
 
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
-  place.leave?.()  // end what an earlier run of this began
+  place.leave?.()  // stop the earlier run of this function
   place.wanted = JSON.parse(words.decode(data), unpacked)
   place.draw = () => draw(place)
   place.onPaper = () => onPaper(place)
@@ -451,14 +452,14 @@ export default function({ data, parentElement, setTriggerValue }) {
     window.bringPlotly()
     document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   }
-  const size = new ResizeObserver(() => {  // a picture that ends with the screen is redrawn when it moves, too
+  const size = new ResizeObserver(() => {  // a picture that ends with the screen is also redrawn when it moves
     const { below, fills } = place.wanted.figure.layout.meta ?? {}, moved = (below || fills) && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > .5
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
   })
   size.observe(parentElement)
   const page = parentElement.closest('[data-testid=stMainBlockContainer]')
   if (page) size.observe(page)
-  const fonts = () => {  // words are wider in their own font, which may be here first
+  const fonts = () => {  // names may be wider in their own font
     place.fonts = (place.fonts ?? 0) + 1
     if (place.drawn) thin(place)
   }

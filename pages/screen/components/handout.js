@@ -1,9 +1,9 @@
-const SCALE = 2  // dots for each pixel: enough for paper
-const WIDTH = 560  // px, of a picture that is drawn for paper alone
+const SCALE = 2  // dots per pixel, for printing
+const WIDTH = 560  // px, of a picture that is not on the page
 const PAPER = { font: { color: '#172033', family: 'sans-serif' } }
 const SIDE = { showgrid: false, zeroline: false, automargin: true }
 
-/* A chart by its key; nothing if it is not on the page. */
+/* PNG of the chart with a key, as a data URL; "" if it is not on the page. */
 async function drawn(key) {
   const place = document.querySelector(`.st-key-${CSS.escape(key.replace(/[^\w-]/g, '-'))} .chart`)
   if (!place?.data) return ''
@@ -11,7 +11,7 @@ async function drawn(key) {
   return window.Plotly.toImage(place.onPaper(), { format: 'png', scale: SCALE, width, height })
 }
 
-/* A figure that is not on the page, where Plotly may not be loaded yet. */
+/* PNG of a figure that is not on the page; loads Plotly if needed. */
 async function onPaper(figure) {
   window.bringPlotly()
   if (!window.Plotly) await new Promise(done => document.getElementById('plotly').addEventListener('load', done, { once: true }))

@@ -1,4 +1,4 @@
-/* This browser keeps the keys of a teacher's classes, which no link holds. */
+/* Keeps a teacher's keys of classes in this browser; no link holds them. */
 const WHERE = 'glass-encoder.classes'
 
 export default function({ data: { keep, forget, known }, setTriggerValue }) {
@@ -9,7 +9,7 @@ export default function({ data: { keep, forget, known }, setTriggerValue }) {
   if (!known || Object.keys(kept).some(code => !(code in keep))) setTriggerValue('kept', kept)
 }
 
-/* A private window keeps nothing: there a key lasts for the visit. */
+/* A private window may store nothing: its keys last for the visit. */
 function read() {
   try {
     return JSON.parse(localStorage.getItem(WHERE)) ?? {}

@@ -1,8 +1,8 @@
-/* Elements in which arrows edit, choose or scroll (the last marked by surroundings.js). */
+/* Elements that use the arrow keys themselves (surroundings.js marks those that scroll). */
 const ITS_OWN = 'input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=group][tabindex]'
-const KEPT = 30_000  // ms for which a press is sent again with later ones
+const KEPT = 30_000  // ms for which a press is repeated with later ones
 
-/* The slim line on a scrolled page: the input, as in the line on top, the place and the answer. */
+/* Fill the slim line of a scrolled page: the input as in the line on top, the place, and the answer. */
 function keepInSight(parent, said, answer) {
   const line = parent.querySelector('.stays') ?? parent.appendChild(document.createElement('div')), words = document.createElement('span')
   Object.assign(line, { className: 'stays', ariaHidden: 'true', translate: false })
@@ -13,17 +13,17 @@ function keepInSight(parent, said, answer) {
   line.replaceChildren(words, ...[said, answer].map(text => Object.assign(document.createElement('b'), { textContent: text })))
 }
 
-/* It may be drawn some frames after this. */
+/* Scroll to the verdict, which may appear some frames later. */
 function toVerdict(frames = 60) {
   const verdict = document.querySelector('.st-key-tour_answer h3')
   if (verdict) {
-    delete document.held  // by surroundings.js, in its place
+    delete document.held  // or surroundings.js keeps the old position
     verdict.scrollIntoView({ block: 'nearest' })
   } else if (frames) requestAnimationFrame(() => toVerdict(frames - 1))
 }
 
 export default function({ data: [keys, done, station, said, answer], parentElement, setTriggerValue }) {
-  const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers larger than any earlier document's
+  const presses = document.presses ??= { last: Date.now(), waiting: [] }  // larger than any earlier number
   presses.waiting = presses.waiting.filter(([number]) => number > done)
   document.atOnce?.hear('keys', done)
   const [at, answered] = station.split(' '), [before, then] = document.station ?? []
@@ -34,7 +34,7 @@ export default function({ data: [keys, done, station, said, answer], parentEleme
   presses.done = done
   const press = event => {
     const from = event.composedPath()[0]
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // handled elsewhere
     if (from.closest?.(ITS_OWN)) return
     const key = (event.shiftKey ? 'Shift+' : '') + event.key
     if (!keys.includes(key)) return
@@ -44,17 +44,17 @@ export default function({ data: [keys, done, station, said, answer], parentEleme
     document.atOnce?.press(key, presses.last)
     setTriggerValue('pressed', { seen: done, waiting: [...presses.waiting] })
   }
-  // A mouse click must not leave the arrows to a row of buttons; the keyboard's focus does.
+  // After a mouse click, a row of buttons must not use the arrow keys; with keyboard focus it does.
   const leave = event => { if (event.detail && event.target.closest('[role=radio]')) document.activeElement.blur() }
-  document.listening?.abort()  // since an earlier run: once is enough
+  document.listening?.abort()  // listeners of an earlier run
   const listening = document.listening = new AbortController()
   const { signal } = listening
   const keep = () => keepInSight(parentElement, said, answer)
   keep()
-  document.addEventListener('overview:moved', keep, { signal })  // the line was drawn anew, or its picture
+  document.addEventListener('overview:moved', keep, { signal })  // the line on top was redrawn
   document.addEventListener('load', ({ target }) => target.closest?.('.st-key-line') && keep(), { signal, capture: true })
   document.addEventListener('keydown', press, { signal })
-  document.addEventListener('click', leave, { signal, capture: true })  // such a row lets no click out
+  document.addEventListener('click', leave, { signal, capture: true })  // capture: the row stops its clicks
   return () => {
     listening.abort()
     if (document.listening === listening) document.listening = undefined

@@ -1,6 +1,6 @@
 import { fixed } from '../../../model/overview/painter/numbers.js'
 
-/* Polls the state of a class, shows it, and tells the page when the teacher goes on. A phone that follows her
+/* Polls the state of a class, shows it, and reports when the teacher goes on. A phone that follows her
    (data.follows) sends its number, which keeps it in the class. */
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.live')
@@ -21,15 +21,15 @@ export default function({ data, parentElement, setTriggerValue }) {
       const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}${data.follows ? phone(data.code, data.view) : ''}`, document.baseURI), { cache: 'no-store' })
       if (!said.ok && said.status !== 404) throw said.status
       const now = said.ok ? await said.json() : { version: 0, led: 0, answered: 0, there: 0 }
-      if (over) return  // the page was drawn anew or left meanwhile
+      if (over) return  // the page was redrawn or left meanwhile
       ;({ answered, there } = now)
       write()
       if (now.version !== data.version || now.led !== data.led) setTriggerValue('moved', [now.version, now.led])
-    } catch { /* no connection: the next poll will tell */ }
+    } catch { /* no connection: poll again */ }
     if (!over) wait()
   }
 
-  /* "**{answered}** of **{there}** have answered · {share}". Some may have answered and left. */
+  /* Write "**{answered}** of **{there}** have answered · {share}". Some may have answered and left. */
   function write() {
     const all = Math.max(there, answered), share = all ? `${answered < all ? Math.min(99, fixed(100 * (answered / all), 0)) : 100}%` : '–'
     const [told, ...parts] = data.words.replace('{share}', share).split(/\*\*\{(\w+)\}\*\*/)
@@ -40,7 +40,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   }
 }
 
-/* The number that /join got for this class, and what is open here. */
+/* Query parameters: the phone's number, from /join, and the page open here. */
 function phone(code, view) {
   try {
     const kept = JSON.parse(localStorage.getItem('glass.class'))

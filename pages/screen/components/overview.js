@@ -1,19 +1,19 @@
-/* The overview on Home: tells the server what the reader chooses, once he pauses. */
+/* The overview on Home; reports the reader's choices to the server once he pauses. */
 export default function({ data, parentElement, setTriggerValue }, { fromBytes, overview }) {
   const root = parentElement.querySelector('.overview'), run = fromBytes(data)
-  /* Send again what the server may have missed: while it is busy, each message replaces the one before. */
+  /* Send a message, and again those that the server may have missed: while it is busy, each replaces the one before. */
   root.send = (event, value) => {
     root.last = Math.max(Date.now(), (root.last ?? 0) + 1)
     const old = sent => sent.number <= (document.overviewPlace?.heard ?? 0) || (sent.event === event && event !== 'off')
     root.unheard = [...(root.unheard ?? []).filter(sent => !old(sent)), { event, ...value, number: root.last }]
     for (const name of new Set(root.unheard.map(sent => sent.event))) setTriggerValue(name, root.unheard.filter(sent => sent.event === name))
   }
-  /* The server's place counts, unless the reader has moved on. */
+  /* Go to the server's place, unless the reader has moved on. */
   root.heed = () => {
     const known = document.overviewPlace
     if (known && known.heard >= (root.last ?? 0)) root.shown.go(here(known.place))
   }
-  /* A token's place in a second run is that of its counterpart. */
+  /* In a second run, use the position of a token's counterpart. */
   root.theirs = run.theirs
   const here = place => {
     const { token, ...rest } = place ?? {}, own = root.theirs ? root.theirs[token] : token

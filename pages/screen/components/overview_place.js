@@ -1,4 +1,4 @@
-/* The layer, head and token that the server knows, for the overviews on the same page. */
+/* Gives overviews the layer, head and token that the server knows. */
 export default function({ data }) {
   document.overviewPlace = data
   for (const root of document.querySelectorAll('.overview')) root.heed?.()

@@ -1,13 +1,12 @@
-/* The sentence as a field whose words are buttons. Typing and clicks show at once; the server's answer, with the
-   network's tokens, follows. */
+/* The sentence as a field whose words are buttons. Typing and clicks show at once; the server's tokens follow. */
 const make = (kind, own = {}, ...children) => {
   const node = Object.assign(document.createElement(kind), own)
   node.append(...children)
   return node
 }
-const LONG = 84  // letters; the words of a longer sentence are smaller
-const DRAW = '\u270e'  // the value of the example that is a drawing
-const TYPED = /^[[<]mask[\]>]$/i  // a hidden word that never was another
+const LONG = 84  // characters; longer sentences have smaller letters
+const DRAW = '\u270e'  // value of the example that is a drawing
+const TYPED = /^[[<]mask[\]>]$/i  // typed as [MASK]; no word is behind it
 const CHINESE = /[\u3400-\u9fff\u3000-\u303f\uff00-\uffef]/
 
 export default function({ data, parentElement, setTriggerValue }) {
@@ -23,13 +22,13 @@ export default function({ data, parentElement, setTriggerValue }) {
     root.then = undefined
     if (link) setTimeout(() => link.click())
   }
-  clearTimeout(root.again)  // the server may miss the second of two quick clicks, or, restarted, what was typed
+  clearTimeout(root.again)  // the server may miss the second of two quick clicks or, after a restart, what was typed
   if (root.wish) root.again = setTimeout(() => root.tell('picked', root.wish), 300)
   else if (root.pending !== undefined) root.again = setTimeout(() => root.tell('typed', { text: root.pending }), 1000)
-  if (!root.querySelector('input')) draw(root)  // who is typing goes on
+  if (!root.querySelector('input')) draw(root)  // do not interrupt typing
   if (!root.hearing) {
     root.hearing = true
-    /* A link to another page waits until the server has received the typed text. */
+    /* Delay a link to another page until the server has the typed text. */
     document.addEventListener('click', event => {
       const link = links().find(link => link.contains(event.target))
       if (!link || root.pending === undefined || !root.isConnected) return
@@ -64,8 +63,8 @@ function draw(root) {
   document.dispatchEvent(new CustomEvent('overview:moved'))
 }
 
-/* A word: a click hides it or shows it again; if nothing can be hidden, it chooses the token; if nothing can be chosen
-   either, it begins typing, as beside words. */
+/* A word. A click hides or shows it; if nothing can be hidden, it chooses the token; if that is impossible, too, it
+   begins typing. */
 function chip(root, { text, places, hidden }, i) {
   const { names, words } = root.wanted, hides = names.hide !== '', only = !places.length || !hides && names.choose === ''
   const tight = CHINESE.test(text) && CHINESE.test(words[i + 1]?.text ?? text)
@@ -79,7 +78,7 @@ function chip(root, { text, places, hidden }, i) {
   if (hides) node.setAttribute('aria-pressed', hidden)
   node.onclick = () => {
     const hide = hides && node.classList.toggle('hidden')
-    root.wish = { word: i, text, hide }  // the last wish counts, whatever the server answers to earlier clicks
+    root.wish = { word: i, text, hide }  // the last click counts, whatever the answers to earlier ones
     root.tell('picked', root.wish)
   }
   const point = row => document.dispatchEvent(new CustomEvent('overview:point', { detail: { row } }))
@@ -100,11 +99,11 @@ function type(root) {
   }
   box.onkeydown = event => {
     event.stopPropagation()
-    if (event.isComposing || event.keyCode === 229) return  // the key is the input method's
+    if (event.isComposing || event.keyCode === 229) return  // the key belongs to an input method
     if (event.key === 'Enter') done(true)
     if (event.key === 'Escape') done()
   }
-  box.addEventListener('focusout', () => done(true))  // start.js may hold it back until a press ends, as for other boxes
+  box.addEventListener('focusout', () => done(true))  // start.js may delay it until a press ends, as for other boxes
   root.replaceChildren(box, make('button', { type: 'button', className: 'run', textContent: names.run, onpointerdown: event => event.preventDefault(), onclick: () => done(true) }))
   box.focus()
   box.select()

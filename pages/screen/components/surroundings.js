@@ -3,12 +3,12 @@ const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
 const UNTRANSLATED = '.chart, .katex, .formula, [data-testid=stMain] table, [class*=st-key-pick-]'  // tokens, numbers, symbols
-const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
-const MOVES = ['wheel', 'touchmove', 'keydown']  // by which the reader scrolls
-const HELD = 4000  // ms; by then a click has been answered
+const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // the second on phones, else the first
+const MOVES = ['wheel', 'touchmove', 'keydown']  // events by which the reader scrolls
+const HELD = 4000  // ms, longer than the answer to a click takes
 
 export default function({ data }) {
-  document.untend?.()  // language changed: two observers would translate back and forth forever
+  document.untend?.()  // the language changed: two observers would translate back and forth
   const root = document.documentElement, main = document.body
   const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
   root.lang = data.language
@@ -44,8 +44,8 @@ export default function({ data }) {
     }
   }
 
-  /* Keep what was touched under the finger, whatever appears or goes above it; except in the tour, where an answer
-     replaces it, while playing, and in a presentation, which stays at its top. */
+  /* Remember what was touched, to keep it in place whatever appears above it. Not in the tour, where an answer
+     replaces it, nor while playing, nor in a presentation, which stays at its top. */
   function hold({ target }) {
     const free = data.big || target.closest('a, .st-key-tour_side, .overview .say')
     const part = free ? null : target.closest('[data-testid=stMain] [class*=st-key-]')
@@ -84,7 +84,7 @@ export default function({ data }) {
   watch.observe(main, watched)
   translate(main)
   soon()
-  document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
+  document.fonts.addEventListener('loadingdone', soon)  // text may be wider in its own font
 
   const size = new ResizeObserver(soon)
   size.observe(main)
