@@ -1,7 +1,7 @@
-"""`make class` and `make soak`: a class clicks through the app on this machine, and what it felt and cost is printed.
+"""`make class` and `make soak`: a class clicks through the app on this machine; prints response times and costs.
 
-Visitors are web sockets on 127.0.0.1, without browsers. Each has a sentence of its own, waits between clicks as people
-do, and clicks again only when the last click was answered. Times run from a click to the last message of its answer.
+Visitors are web sockets on 127.0.0.1, without browsers. Each has its own sentence, waits between clicks as people do,
+and clicks again only after the last answer. A response time runs from a click to the last message of its answer.
 """
 
 import argparse
@@ -33,7 +33,7 @@ WORDS = (
 
 @dataclass
 class Place:
-    """Where visitors click: some pages."""
+    """Pages among which visitors click."""
 
     name: str
     pages: tuple[str, ...]
@@ -41,29 +41,29 @@ class Place:
 
 @dataclass
 class Felt:
-    """What one class felt and cost, while it clicked."""
+    """Response times and costs of one class."""
 
-    clicks: list[tuple[str, float]]  # what was done ("choice", "sentence", "page"), and its seconds
-    cpu: float  # seconds of the server for one run
-    bytes: float  # for one run
+    clicks: list[tuple[str, float]]  # (kind, seconds); kinds: "choice", "sentence", "page"
+    cpu: float  # seconds of the server per run
+    bytes: float  # per run
     memory: float  # MB, of the largest worker
-    lost: int  # connections that broke
-    charts: int  # on the page with most
-    generator: float  # how much of one core the visitors themselves took: near 1, it is they who are slow
+    lost: int  # broken connections
+    charts: int  # most on a page
+    generator: float  # share of one core that the visitors used; near 1, they are the bottleneck
 
     def percentile(self, percent: int, done: str | None = None) -> float:
-        """Milliseconds, of all clicks or of those that did this; not a number where nobody did."""
+        """Milliseconds, of all clicks or those of one kind; NaN if there were none."""
         seconds = [second for what, second in self.clicks if done in (None, what)]
         return float(np.percentile(seconds, percent)) * 1e3 if seconds else float("nan")
 
 
 def sentence(dice: random.Random) -> str:
-    """Twelve words that nobody else has in this order."""
+    """Twelve words in random order."""
     return f"the {' '.join(dice.sample(WORDS.split(), 11))} ."
 
 
 async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[str, float]:
-    """What a visitor does, and its seconds: most often he chooses another head, layer or, where there are none, tab."""
+    """Do one thing; returns its kind and seconds. Usually another head, layer or, on pages without heads, tab."""
     rows = {"head": 10, "layer": 5} if "head" in visitor.widgets else {f"{visitor.path}.tabs": 15}
     likely = {**rows, "s": 2, "": 3 if len(place.pages) > 1 else 0}
     key = dice.choices([*likely], [*likely.values()])[0]
@@ -95,11 +95,11 @@ async def keep_clicking(
 
 
 async def classroom(server: Server, place: Place, number: int, think: float, seconds: float) -> Felt:
-    """So many visitors come, click for so many seconds, and leave."""
+    """Let `number` visitors come, click for some seconds, and leave."""
     async with first_visitor(server, place):
         dice = [random.Random(seed) for seed in range(number)]
         visitors = []
-        for one in dice:  # one after the other: how long a whole class takes to come in is another question
+        for one in dice:  # one by one: how long a class takes to arrive is measured elsewhere
             visitors.append(await come(server, place, one))
         runs, received = sum(one.runs for one in visitors), sum(one.bytes for one in visitors)
         cpu, own = server.cpu(), time.process_time()
@@ -124,7 +124,7 @@ async def classroom(server: Server, place: Place, number: int, think: float, sec
 
 @asynccontextmanager
 async def first_visitor(server: Server, place: Place) -> Iterator[None]:
-    """Someone opens each page on each worker beforehand, so that nobody waits for what is loaded only once."""
+    """Open each page on each worker first, so that nobody waits for what is loaded only once."""
     early = []
     for _ in server.workers():
         visitor = await come(server, place, random.Random(-1))
@@ -138,7 +138,7 @@ async def first_visitor(server: Server, place: Place) -> Iterator[None]:
 
 
 def report(args: argparse.Namespace) -> None:
-    """The tables of `make class`: one for each number of visitors, a row for each place."""
+    """Print the tables of `make class`: one per number of visitors, a row for each place."""
     workers = "one process" if args.workers is None else f"{args.workers} workers behind nginx"
     print(f"{workers} on {psutil.cpu_count()} cores, a click every {args.think:g} s, {args.seconds:g} s for each row")
     print("p50, p95 in ms: of all clicks; of choices of a head, layer or tab alone; of new sentences; of new pages\n")
@@ -167,13 +167,13 @@ def as_row(name: str, felt: Felt) -> dict[str, str]:
 
 
 def measure(place: Place, number: int, args: argparse.Namespace) -> Felt:
-    """One class on fresh servers."""
+    """Measure a class on fresh servers."""
     with serve(workers=args.workers) as server:
         return asyncio.run(classroom(server, place, number, args.think, args.seconds))
 
 
 async def stints(server: Server, place: Place, think: float, until: float, dice: random.Random) -> int:
-    """One seat: visitors come, click for a while, leave, and others come. Returns how many."""
+    """One seat: visitors come, click for a while and leave, until time is up. Returns their number."""
     number = 0
     while time.monotonic() < until:
         visitor = await come(server, place, dice)
@@ -184,7 +184,7 @@ async def stints(server: Server, place: Place, think: float, until: float, dice:
 
 
 async def soaked(server: Server, seats: int, think: float, seconds: float) -> None:
-    """Prints the memory twenty times over so many seconds, and what became of it."""
+    """Print the memory twenty times while visitors come and go, then a summary."""
     place = Place("four pages", WALK)
     print(
         f"{seats} seats, a click every {think:g} s, visitors come and go, {seconds:g} s\n  minute  memory MB",

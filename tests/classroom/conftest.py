@@ -1,4 +1,4 @@
-"""One bare server for those that hurt it in nothing."""
+"""One server for all tests that leave it intact."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,4 @@
-"""Visitors who ask for memory: web sockets with a message that does not end, texts too long for their box, and files
-that nobody reads.
-"""
+"""Visitors who ask for memory: endless web socket messages, texts too long for their box, and files nobody reads."""
 
 import asyncio
 import secrets
@@ -16,12 +14,12 @@ from tests.classroom.visitor import Visitor
 
 MEGABYTE = 1_000_000
 SETTLED = 2  # seconds after the last byte
-PART = 64_000  # bytes that are sent at once
-BINARY, MASKED, LENGTH_OF_8 = 0x82, 0x80, 127  # RFC 6455, 5.2
+PART = 64_000  # bytes sent at once
+BINARY, MASKED, LENGTH_OF_8 = 0x82, 0x80, 127  # RFC 6455, section 5.2
 
 
 async def hold(server: Server, sockets: int, size: int) -> float:
-    """The memory of the largest worker, in MB, while so many web sockets have sent all but a byte of such a message."""
+    """Memory of the largest worker, in MB, while `sockets` connections have sent a message but for its last byte."""
     lines = [await _open(server.address) for _ in range(sockets)]
     await asyncio.gather(*(_send(line, size) for line in lines))
     await asyncio.sleep(SETTLED)
@@ -32,7 +30,7 @@ async def hold(server: Server, sockets: int, size: int) -> float:
 
 
 async def _open(address: str) -> asyncio.StreamWriter:
-    """A web socket, of nobody in particular."""
+    """Open a web socket without a session."""
     reader, writer = await asyncio.open_connection(*address.split(":"))
     lines = [f"GET /_stcore/stream HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade"]
     lines += [f"Sec-WebSocket-Key: {b64encode(secrets.token_bytes(16)).decode()}", "Sec-WebSocket-Version: 13"]
@@ -42,7 +40,7 @@ async def _open(address: str) -> asyncio.StreamWriter:
 
 
 async def _send(line: asyncio.StreamWriter, size: int) -> None:
-    """As much as the server takes."""
+    """Send as much as the server takes."""
     try:
         line.write(bytes([BINARY, MASKED | LENGTH_OF_8]) + size.to_bytes(8) + bytes(4))
         for begin in range(0, size - 1, PART):
@@ -54,7 +52,7 @@ async def _send(line: asyncio.StreamWriter, size: int) -> None:
 
 
 async def paste(server: Server, visitors: int, characters: int) -> float:
-    """The memory of the largest worker, in MB, after visitors have put so much into Homework's box and left."""
+    """Memory of the largest worker, in MB, after visitors have pasted a long text on the page Lesson and left."""
     for number in range(visitors):
         visitor = Visitor(server.address, comes_back=False)
         await visitor.open("lesson", "lang=en")
@@ -69,7 +67,7 @@ async def paste(server: Server, visitors: int, characters: int) -> float:
 
 
 async def send(server: Server, visitors: int, files: int, size: int) -> float:
-    """The most memory of the largest worker, in MB, while visitors send so many files each, and none is read."""
+    """Peak memory of the largest worker, in MB, while each visitor sends files that nobody reads."""
     memory = []
 
     async def visit() -> None:
@@ -78,7 +76,7 @@ async def send(server: Server, visitors: int, files: int, size: int) -> float:
         for number in range(files):
             try:
                 await visitor.send(bytes(size), f"{number}")
-            except URLError:  # refused, or cut off
+            except URLError:  # refused or cut off
                 continue
             finally:
                 memory.append(server.memory())
@@ -90,8 +88,8 @@ async def send(server: Server, visitors: int, files: int, size: int) -> float:
 
 
 async def send_without_end(server: Server, visitors: int, size: int) -> float:
-    """The memory of the largest worker and its temporary files, in MB, while visitors have sent all but the end of a
-    file of so many bytes, or, every other one, so many bytes of one that says nothing of its length.
+    """Peak memory of the largest worker and its temporary files, in MB, while visitors send unfinished files: in turn
+    chunked, and one byte short of their announced length.
     """
     sent = []
     for number in range(visitors):
@@ -119,7 +117,7 @@ async def send_without_end(server: Server, visitors: int, size: int) -> float:
 
 
 async def _body(line: asyncio.StreamWriter, size: int, chunked: bool) -> None:
-    """As much of a file as the server takes."""
+    """Send as much of a file as the server takes."""
     part = b'---\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n'
     try:
         for _ in range(size // PART):
@@ -132,7 +130,7 @@ async def _body(line: asyncio.StreamWriter, size: int, chunked: bool) -> None:
 
 
 def _unlinked(process: psutil.Process) -> int:
-    """Bytes of the files that a process alone still knows; 0 but on Linux."""
+    """Bytes of open files that were deleted; 0 except on Linux."""
     opened = Path(f"/proc/{process.pid}/fd")
     files = list(opened.iterdir()) if opened.exists() else []
     return sum(file.stat().st_size for file in files if file.exists() and "(deleted)" in str(file.readlink()))

@@ -1,8 +1,8 @@
-"""`make soak HOSTILE=1`: visitors who ask for the most that a link can ask for, one after the other without a pause.
+"""`make soak HOSTILE=1`: visitors who ask for the most that a link can ask for, without a pause.
 
-Sentences of sixty words, texts of a megabyte, vectors taken from sixteen others, another one to compare with, our
-encoder or the paper's base size, the translator; every sentence is new, so that nothing is found in a cache. Among them
-a few who do nothing strange: what do they feel of it? Meanwhile others ask for memory: see flood.py.
+Their links have long sentences, vectors patched from other sentences, a second input, our encoder or the paper's base
+size, the translator; some visitors type a megabyte. Every sentence is new, so no cache helps. A few ordinary visitors
+are measured among them. Meanwhile others ask for memory: see flood.py.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ PAGES = ("", "attention", "heads", "add_and_norm", "layers", "answer", "what_if"
 WORDS = "a an the I we he it they is was sat ran saw got dog cat man boy day sun sea car old big red and but in on at"
 QUANTITIES = ("attention.heads", "ffn.output", "attention.V")
 LENGTH, LAYERS = 60, 6
-ORDINARY = 3  # visitors who do nothing strange
+ORDINARY = 3  # ordinary visitors
 SETTLED = 10  # seconds after the last visitor has left
 REFUSALS = {catalogue("en")[key] for key in ("error.overdue", "error.crowded")}
 
 
 @dataclass
 class Felt:
-    """How long visitors waited, in seconds, and what came of it."""
+    """Waiting times in seconds, and refusals."""
 
     waits: list[float] = field(default_factory=list)
-    refused: int = 0  # answers that said that it took too long, or that there was no room
-    gave_up: int = 0  # visitors who were not answered at all
+    refused: int = 0  # answers that said "too long" or "no room"
+    gave_up: int = 0  # visitors without an answer
 
     def __str__(self) -> str:
         p50, p95, longest = np.percentile(self.waits, [50, 95, 100])
@@ -99,12 +99,12 @@ async def another_layer(visitor: Visitor, dice: random.Random) -> float:
 
 
 async def a_long_text(visitor: Visitor, dice: random.Random) -> float:
-    """As much as one message takes, where only so much of it is read as the network reads."""
+    """Type as much as fits into one message; the network reads only its beginning."""
     return await visitor.set(s=sentence(dice, 200_000)[: MEGABYTE - 100_000])
 
 
 async def ask_for_memory(server: Server, until: float) -> None:
-    """Messages that do not end, the longest there are and many of the longest taken; the same as texts; and files."""
+    """Send endless messages, the longest accepted ones, the same as texts, and files."""
     while time.monotonic() < until:
         await flood.hold(server, 20, 190 * MEGABYTE)
         await flood.hold(server, 300, MEGABYTE - 1)
@@ -115,7 +115,7 @@ async def ask_for_memory(server: Server, until: float) -> None:
 
 
 async def hostile(server: Server, seats: int, seconds: float) -> None:
-    """Prints the most memory during so many seconds, and that after them; and what the visitors felt."""
+    """Print the peak memory, the memory after the visits, and the waiting times."""
     print(f"{seats} hostile seats and {ORDINARY} others, {seconds:g} s", flush=True)
     strange, others, memory = Felt(), Felt(), []
 

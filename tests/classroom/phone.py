@@ -1,4 +1,4 @@
-"""A phone of a class, as the page /join is one: it listens, it votes, it keeps a vote until it is acknowledged."""
+"""A phone of a class, like the page /join: it listens, votes, and can repeat a vote until it is acknowledged."""
 
 import asyncio
 import json
@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-PATIENCE, LONGEST = 20, 120  # seconds, for one answer and for a number
+PATIENCE, LONGEST = 20, 120  # seconds, for an answer and for a number
 
 
 class Phone:
-    """One phone on one server, or one proxy.
+    """A phone on one server or proxy.
 
-    heard: all that the class was told, and when (time.monotonic). raw: every byte of it.
+    heard: (time.monotonic(), message) of all that the class was told. raw: every byte of it and of the answers.
     """
 
     def __init__(self, address: str, code: str, source: str = "127.0.0.1") -> None:
-        """address: host:port. source: of this machine's addresses, the one from which it comes."""
+        """address: host:port. source: the local address that it connects from."""
         self.host, _, port = address.partition(":")
         self.source = source, 0
         self.port, self.code = int(port), code
-        self.device = ""  # until the server has given it one
+        self.device = ""  # its number, once the server has given it one
         self.heard: list[tuple[float, dict[str, Any]]] = []
         self.raw = bytearray()
         self.status = 0
@@ -30,7 +30,7 @@ class Phone:
 
     @property
     def says(self) -> dict[str, Any]:
-        """What the class was told last."""
+        """The last message to the class."""
         return self.heard[-1][1] if self.heard else {}
 
     async def come(self) -> None:
@@ -42,7 +42,7 @@ class Phone:
                 await self._hears()
 
     async def wait(self, wanted: Callable[[dict[str, Any]], bool]) -> float:
-        """When it was first told what is wanted."""
+        """Wait for a message; returns when it first arrived."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 for when, says in self.heard:
@@ -58,7 +58,7 @@ class Phone:
             self._line[1].close()
 
     async def sign_in(self) -> None:
-        """Get a number, as soon as there is one."""
+        """Ask for a number until there is one, or there is no such class."""
         async with asyncio.timeout(LONGEST):
             while not self.device:
                 try:
@@ -71,13 +71,13 @@ class Phone:
                     await asyncio.sleep(0.5)
 
     async def now(self) -> tuple[int, dict[str, Any]]:
-        """Ask once, as phones do that cannot listen; who has no number gets one."""
+        """Ask once for the state, as phones do that cannot listen; also gives a phone its number."""
         status, answer = await self.ask("GET", "/now")
         self.device = answer.pop("device", self.device)
         return status, answer
 
     async def vote(self, guess: object, sure: int = 2, **where: int) -> tuple[int, str]:
-        """Send a vote once: the status, and what became of it."""
+        """Send a vote once; returns the status and the verdict."""
         await self.sign_in()
         at = {"n": self.says.get("number", 1), "r": self.says.get("round", 1)} | where
         status, answer = await self.ask("POST", "/vote", json.dumps({**at, "guess": guess, "sure": sure}).encode())
@@ -86,7 +86,7 @@ class Phone:
     async def ask(
         self, method: str, what: str, body: bytes = b"", kind: str = "application/json"
     ) -> tuple[int, dict[str, Any]]:
-        """One request on a line that is kept."""
+        """One request on a connection that is kept."""
         for attempt in (1, 2):
             self._line = self._line or await asyncio.open_connection(self.host, self.port, local_addr=self.source)
             reader, writer = self._line
@@ -119,7 +119,7 @@ class Phone:
         return int(head[0].split()[1]), {name.lower(): value.strip() for name, _, value in pairs}
 
     async def _listen(self) -> None:
-        """Server-sent events, in the chunks of HTTP/1.1; come again when the line breaks."""
+        """Listen to server-sent events (HTTP/1.1 chunks); reconnect when the connection breaks."""
         while True:
             try:
                 reader, writer = await asyncio.open_connection(self.host, self.port, local_addr=self.source)
@@ -131,7 +131,7 @@ class Phone:
                 self.status, _ = await self._answer(reader)
                 if self.status in (403, 404, 429):
                     return
-                if self.status != 200:  # its server is gone: /join, too, waits before it asks again
+                if self.status != 200:  # the server is gone: wait before asking again, as /join does
                     await asyncio.sleep(0.2)
                 text = b""
                 while self.status == 200:

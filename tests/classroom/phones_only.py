@@ -1,6 +1,6 @@
-"""A worker that has phones and no Streamlit: quickly begun, and ended as hard as one likes. `phones_only.py PORT`.
+"""A worker that serves phones without Streamlit: starts fast and may be killed. `phones_only.py PORT`.
 
-It keeps nobody waiting for as long as a real one.
+Its waits are shorter than a real worker's.
 """
 
 import sys

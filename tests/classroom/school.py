@@ -1,4 +1,4 @@
-"""Workers that have phones and no Streamlit, and a class on them with its teacher."""
+"""Workers that serve phones without Streamlit, and a class on them with its teacher."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Servers of the app on ports of this machine that nobody else can reach, and what they cost."""
+"""Servers of the app on local ports, and what they cost."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ import psutil
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "app.py"
-#: As the Makefile has it, visitors share the cores and the memory; and servers speak of errors only.
+#: As in the Makefile, visitors share cores and memory; servers log errors only.
 SETTINGS = {
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
@@ -27,7 +27,7 @@ SETTINGS = {
 
 @dataclass
 class Server:
-    """One or several workers that answer at one address."""
+    """One or several workers behind one address."""
 
     address: str
     process: subprocess.Popen
@@ -44,16 +44,16 @@ class Server:
         ]
 
     def cpu(self) -> float:
-        """CPU seconds that the workers have used."""
+        """CPU seconds used by the workers."""
         return sum(sum(worker.cpu_times()[:2]) for worker in self.workers())
 
     def memory(self) -> float:
-        """The resident memory of the largest worker, in MB."""
+        """Resident memory of the largest worker, in MB."""
         return max(worker.memory_info().rss for worker in self.workers()) / 1e6
 
 
 def _arguments(process: psutil.Process) -> list[str]:
-    """What a process was started with; nothing if it ended meanwhile, though its parent has not seen it yet."""
+    """Command line of a process; [] if it has ended."""
     try:
         return process.cmdline()
     except psutil.NoSuchProcess:
@@ -62,9 +62,9 @@ def _arguments(process: psutil.Process) -> list[str]:
 
 @contextmanager
 def serve(app: Path = APP, workers: int | None = None, root: Path = ROOT) -> Iterator[Server]:
-    """The app from the first health check to the end of the block: one bare server, or `workers` behind nginx.
+    """Serve the app, from its first health check to the end of the block: one bare server, or `workers` behind nginx.
 
-    `root` is the project's folder, or a copy of it.
+    `root` is the project's folder or a copy of it.
     """
     port = free_ports(1 + (workers or 0))
     environment = os.environ | SETTINGS | {"PYTHON": sys.executable, "APP": str(app)}
@@ -97,9 +97,9 @@ def wait_for(health: str, process: subprocess.Popen) -> None:
 
 
 def free_ports(number: int = 1) -> int:
-    """The first of so many ports in a row that nobody uses; processes that look at the same time look elsewhere.
+    """First of `number` consecutive free ports. Concurrent processes look in different places.
 
-    The two workers of a test run never take each other's: a server that a test has killed has its port back soon.
+    The two workers of a test run use separate ranges, so that a killed server can take its port back.
     """
     begin = 9000 + 10_000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2)
     for first in range(begin + os.getpid() % 50 * 101, begin + 10_000, 101):

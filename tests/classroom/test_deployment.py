@@ -17,7 +17,7 @@ from tests.classroom.server import ROOT
 
 SERVE = ROOT / ".serve"
 FILES = ("compose.yaml", "stack.yaml")
-GIVEN = {"IMAGE": "registry/glass-encoder", "PASSWORD": "word7", "SECRET": "long"}  # what has no default
+GIVEN = {"IMAGE": "registry/glass-encoder", "PASSWORD": "word7", "SECRET": "long"}  # without a default
 VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])([^}]*))?\}")
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 
@@ -31,7 +31,7 @@ def variables(name: str) -> set[str]:
 
 
 def read(name: str, **given: str) -> dict[str, Any]:
-    """The file with its variables filled in, as Docker does it."""
+    """The file with its variables filled in, as Docker does."""
 
     def value(hit: re.Match[str]) -> str:
         if hit[1] in given:

@@ -1,4 +1,4 @@
-"""What the server's settings promise: room for each worker, and visits that outlast a lesson."""
+"""The server's limits: memory for each worker, and sessions that outlast a lesson."""
 
 import inspect
 import os
@@ -40,7 +40,7 @@ def test_no_service_takes_all_memory_or_gains_rights() -> None:
 @pytest.mark.parametrize(("workers", "megabytes", "enough"), [(4, 2000, False), (2, 1799, False), (2, 1800, True)])
 def test_workers_without_room_are_not_started(workers: int, megabytes: int, enough: bool, tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text(f"{megabytes}000000\n")
-    # No Python is there to start: who comes so far says so.
+    # PYTHON is "false": with enough memory, starting fails there.
     environment = os.environ | {"WORKERS": str(workers), "MEMORY_MAX": str(tmp_path / "memory.max"), "PYTHON": "false"}
     environment |= {"PORT": "20300", "ADDRESS": "127.0.0.1"}
     tried = subprocess.run([ROOT / ".serve/serve"], env=environment, capture_output=True, text=True, timeout=60)
@@ -56,14 +56,14 @@ def test_workers_without_room_are_not_started(workers: int, megabytes: int, enou
         (2570, "/models", 1600, False),
         (2590, "/models", 1600, True),
         (930, "hub", 0, False),
-        (990, "hub", 0, True),  # behind nginx nobody may name any
+        (990, "hub", 0, True),  # behind nginx nobody may name models
     ],
 )
 def test_the_networks_of_models_are_counted_in(
     megabytes: int, source: str, named: int, enough: bool, tmp_path: Path
 ) -> None:
-    """Ten million numbers of two bytes in the file: of four in memory, and as many while a page compares them; and what
-    visitors may name.
+    """Ten million float16 numbers in the file: as float32 in memory, and as many again while a page compares them; plus
+    what visitors may name.
     """
     (tmp_path / "memory.max").write_text(f"{megabytes}000000\n")
     numbers = {f"{layer}": torch.zeros(1000, 1000, dtype=torch.float16) for layer in range(10)}
@@ -80,7 +80,7 @@ def test_the_networks_of_models_are_counted_in(
 
 
 def test_the_longest_link_gets_through() -> None:
-    """Two sentences in it, of signs that take nine characters each."""
+    """With two sentences of characters that take nine bytes each in a link."""
     for file in ("nginx", "front"):
         (room,) = re.findall(r"large_client_header_buffers \d+ (\d+)k;", (ROOT / f".serve/{file}.conf").read_text())
         assert 2 * MOST_CHARACTERS * len(quote("我")) + 4000 < int(room) * 1024

@@ -1,4 +1,4 @@
-"""Who asks for memory over the web socket gets little of it: far from the 900 MB that a worker may take."""
+"""Requests for memory over the web socket cost little of the 900 MB that a worker may use."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from tests.classroom.visitor import Visitor, visit
 
 
 async def before(server: Server) -> float:
-    """The memory of a worker that has drawn a page and the box."""
+    """Memory of a worker that has drawn a page and the box for links."""
     await flood.paste(server, 3, 100)
     return server.memory()
 
@@ -42,7 +42,7 @@ def test_files_without_an_end_are_cut_off(server: Server) -> None:
 
 
 async def paste_links(server: Server) -> bytes:
-    """What a teacher is shown who pastes a hundred long links."""
+    """Messages to a teacher who pastes a hundred long links."""
     visitor = Visitor(server.address, listen=True)
     await visitor.open("lesson", "lang=en")
     await visitor.unfold("lesson.homework")

@@ -35,7 +35,7 @@ def one(tmp_path: Path) -> Iterator[School]:
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
-    """A worker that nobody hurts, for several tests; each has a class of its own."""
+    """A worker that no test harms; each test makes its own class."""
     folder = tmp_path_factory.mktemp("calm")
     with school({"GLASS_DATA": str(folder)}, f"sqlite:///{folder}/classes.sqlite") as found:
         yield found
@@ -46,7 +46,7 @@ both = pytest.mark.parametrize("two", ["sqlite", "postgres"], indirect=True)
 
 @pytest.fixture
 def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[School]:
-    """Two workers, as on two machines where they share a PostgreSQL."""
+    """Two workers on one store; with PostgreSQL as on two machines."""
     with ExitStack() as stack:
         if getattr(request, "param", "sqlite") == "sqlite":
             environment, url = {"GLASS_DATA": str(tmp_path)}, f"sqlite:///{tmp_path}/classes.sqlite"
@@ -79,7 +79,7 @@ async def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) ->
     two.ask("tap")
     two.go(Phase.OPEN)
     guest = two.phone()
-    for port in two.ports * 2:  # its number is good on every worker
+    for port in two.ports * 2:  # its number is valid on every worker
         guest.port, guest._line = port, None
         assert await guest.vote("1", n=2, r=1) == (200, "kept")
     assert two.store.count(two.code)[0] == 1
@@ -92,7 +92,7 @@ async def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) ->
 
 
 async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
-    """Every byte that a phone gets until the truth is about to be revealed."""
+    """Every byte that a phone receives before the truth is revealed, without random parts."""
     at.code, at.key = at.store.create()
     phone = at.phone()
     await phone.come()
@@ -110,13 +110,13 @@ async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
     await phone.wait(lambda says: says["phase"] == "revealed")
     assert phone.says["truth"] == truth
     await phone.leave()
-    received = re.sub(rb"retry: \d+", b"", received)  # drawn by lot
+    received = re.sub(rb"retry: \d+", b"", received)  # random
     return received.replace(phone.device.encode(), b"").replace(at.code.encode(), b"")
 
 
 @pytest.mark.parametrize("gesture", list(EXAMPLES))
 async def test_what_a_phone_gets_before_the_reveal_is_the_same_whatever_is_true(calm: School, gesture: str) -> None:
-    """So nothing follows from it: not from what it is told, nor from what becomes of its votes."""
+    """So a phone can infer nothing, neither from messages nor from the verdicts on its votes."""
     example = EXAMPLES[gesture]
     other = {"answer": example.wrong[0], "near": 0.3, "why": {"en": "Other.", "zh": "别的。"}, "see": "heads?layer=1"}
     found = [await before_the_reveal(calm, gesture, truth) for truth in (example.truth, other)]
@@ -145,7 +145,7 @@ async def test_a_vote_is_kept_once_or_refused_with_a_word(calm: School) -> None:
     assert (await phone.ask("POST", "/vote", vote + b" " * routes.MOST_BODY))[0] == 413
     made_up = [f"{place:032x}" for place in range(100)]
     strange = ("", "x" * 32, phone.device[:-1] + "x", phone.device[:16], "%ed%a0%80" * 10, other.device, *made_up)
-    for device in strange:  # no phone of this class was given such a number
+    for device in strange:  # not given to a phone of this class
         stranger = calm.phone()
         stranger.device = device
         assert (await stranger.ask("POST", "/vote", vote)) == (403, {"verdict": "stranger"})
@@ -158,14 +158,14 @@ async def test_a_vote_is_kept_once_or_refused_with_a_word(calm: School) -> None:
 
 
 async def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(two: School) -> None:
-    """One phone goes on listening, the other one opens the page that its teacher shows."""
+    """One phone keeps listening; the other opens the teacher's page."""
     stays, follows = phones = two.phone(), two.phone(1)
     for phone in phones:
         await phone.come()
     room = two.room
 
     async def stays_for(seconds: float) -> int:
-        """How many are there, after so long in which the app's page has asked any worker how the class stands."""
+        """Number of phones present after `seconds` in which the teacher's page was polled on both workers in turn."""
         for turn in range(int(seconds / 0.1)):
             follows.port, follows._line = two.ports[turn % 2], None
             status, said = await follows.ask("GET", f"/standing?t={room.ticket}")
@@ -186,7 +186,7 @@ async def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(t
 
 
 async def test_what_is_opened_is_kept_of_a_study_alone_and_only_between_its_questions(one: School) -> None:
-    """One phone has a page open in every phase of a class, and of a study of two questions."""
+    """A phone has a page open in every phase of a class, and of a study with two questions."""
     phone, known = one.phone(), EXAMPLES["tap"]
     await phone.come()
     room = one.room
@@ -236,7 +236,7 @@ async def test_who_guesses_codes_is_slowed_down_and_the_class_behind_his_address
 
 
 async def test_a_class_comes_in_after_wrong_codes_from_its_address(one: School) -> None:
-    """Also where nobody of it was there before."""
+    """Even if none of its phones was there before."""
     for code in wrong_codes(140):
         guesser = one.phone(code=code)
         await asyncio.wait_for(guesser.now(), 20)
@@ -275,7 +275,7 @@ async def test_streams_are_bounded_for_a_phone_and_none_is_there_for_a_made_up_n
 
 
 async def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -> None:
-    """More than come in at once from one address: some wait, and some are told to come again."""
+    """More phones than one address may register at once: some wait, some are told to come again."""
     calm.code, calm.key = calm.store.create()
     many = [calm.phone() for _ in range(MOST_OF_ADDRESS + 150)]
     began = time.monotonic()
@@ -284,7 +284,7 @@ async def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -
     assert statuses.count(200) == len(numbers) and statuses.count(503) == len(many) - len(numbers) > 100
     assert MOST_OF_ADDRESS <= len(numbers) <= MOST_OF_ADDRESS + 1 + NUMBERS * (time.monotonic() - began + LONGEST_WAIT)
     honest = calm.phone()
-    await honest.sign_in()  # it comes again, as phones do
+    await honest.sign_in()  # it asks again, as phones do
     calm.ask("tap")
     calm.go(Phase.OPEN)
     assert await honest.vote("1") == (200, "kept")
@@ -293,7 +293,7 @@ async def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -
 
 
 async def test_one_client_takes_no_more_places_than_an_address_may_and_the_teacher_is_told(calm: School) -> None:
-    """As many as he may, and a class that comes from elsewhere still has its places."""
+    """A class from another address still gets its places."""
     calm.code, calm.key = calm.store.create()
     calm.ask("tap")
     calm.go(Phase.OPEN)

@@ -1,4 +1,4 @@
-"""Nothing of one visitor reaches another: sixty at once on one server, each looking for the others' words."""
+"""Sixty concurrent visitors of one server receive no word, drawing or edit of each other."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ WRITERS, DRAWERS, EDITORS = 35, 15, 10
 
 
 async def words_of_their_own(server: Server) -> list[list[str]]:
-    """Two words for every writer: each one token, in no other word, and on no page for any other reason."""
+    """Two words for each writer: single tokens, part of no other word, and absent from the pages themselves."""
     said = " ".join(catalogue("en").values())
     for link in ("s=the+cat+sat+.", "input=digit"):
         neutral = Visitor(server.address, listen=True)
@@ -32,14 +32,14 @@ async def words_of_their_own(server: Server) -> list[list[str]]:
 
 
 def codes_of_their_own() -> list[str]:
-    """A drawing for every drawer, as it stands in a link: one of the examples, with dots of chance."""
+    """Link codes of drawings, one for each drawer: examples with random dots."""
     dice = np.random.default_rng(0)
     pictures = [sketch.example_digits()[number % 10] / 255 for number in range(DRAWERS)]
     return [sketch.to_code(sketch.from_picture(np.maximum(one, dice.random((28, 28)) > 0.98))) for one in pictures]
 
 
 async def write(visitor: Visitor, words: list[str]) -> None:
-    """A sentence in the link, then a typed one."""
+    """Open a link with a sentence, then type another."""
     await visitor.open("attention", f"s=the+{words[0]}+.&layer=2")
     await visitor.set(s=f"a {words[1]} and a dog .")
 
@@ -54,7 +54,7 @@ async def edit(visitor: Visitor, strength: str) -> None:
 
 
 def charts(visitor: Visitor) -> str:
-    """The figures that a visitor was sent."""
+    """The figures sent to a visitor."""
     messages = [ForwardMsg.FromString(data) for data in visitor.heard]
     return " ".join(message.delta.new_element.bidi_component.bytes.decode(errors="replace") for message in messages)
 

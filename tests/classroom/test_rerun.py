@@ -1,4 +1,4 @@
-"""What a page's own controls change draws that page anew and nothing round it; what the frame shows draws all."""
+"""A page's own controls redraw only the page; those of the frame redraw everything."""
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -9,7 +9,7 @@ SENTENCE = "s=the+dog+chased+the+cat+."
 
 
 def drawn(visitor: Visitor) -> list[ForwardMsg]:
-    """The elements that came since the last call."""
+    """The elements received since the last call."""
     messages = [ForwardMsg.FromString(data) for data in visitor.heard]
     visitor.heard.clear()
     return [message for message in messages if message.delta.HasField("new_element")]

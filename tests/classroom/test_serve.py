@@ -1,4 +1,4 @@
-"""Several servers behind nginx, run from what the container holds: a visitor stays on one of them, and outlives it."""
+"""Several servers behind nginx, run from the container's files: a visitor stays on one worker, and survives its end."""
 
 import asyncio
 import gzip
@@ -29,12 +29,12 @@ from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor
 from tests.school.classroom.asked import EXAMPLES
 
-#: As many streams as an address may hold here, fewer than in earnest: more than a class has, and soon opened.
+#: Streams allowed from one address here: fewer than in production, more than a class has, and quick to open.
 STREAMS = 800
 
 
 def lay_out(folder: Path) -> None:
-    """What the container's /app holds: that which the Containerfile copies, and nothing else."""
+    """Copy exactly what the Containerfile copies into /app."""
     for source, target in re.findall(r"^COPY (\S+) (\S+)$", (ROOT / ".serve/Containerfile").read_text(), re.MULTILINE):
         if (ROOT / source).is_dir():
             shutil.copytree(ROOT / source, folder / target)
@@ -122,11 +122,11 @@ def test_health_is_served_and_only_what_no_camera_makes_is_refused_at_the_door(s
         assert answer.read() == b"ok"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert "frame-ancestors 'self'" in answer.headers["Content-Security-Policy"]
-    with pytest.raises(HTTPError, match="403"):  # how full the caches are, which is told to this machine only
+    with pytest.raises(HTTPError, match="403"):  # only this machine may read how full the caches are
         urlopen(f"http://{server.address}/_stcore/metrics", timeout=10)
     for size, refused_at_the_door in ((12 * 2**20, False), (40 * 2**20, True)):
         upload = Request(f"http://{server.address}/_stcore/upload_file/a/b", data=bytes(size), method="PUT")
-        with pytest.raises(HTTPError) as refused:  # by the app, too: nobody has visited this session
+        with pytest.raises(HTTPError) as refused:  # refused by the app, because the session has no visitor
             urlopen(upload, timeout=10)
         assert (refused.value.code == 413) is refused_at_the_door
 
@@ -141,7 +141,7 @@ def test_a_forged_cookie_leads_to_a_worker_and_nowhere_else(server: Server) -> N
 
 
 def ask(server: Server, words: str) -> socket.socket:
-    """The beginning of a request, word for word, on a connection that stays open."""
+    """Open a connection and send the beginning of a request."""
     host, port = server.address.split(":")
     connection = socket.create_connection((host, int(port)), timeout=10)
     connection.sendall(words.encode())
@@ -163,7 +163,7 @@ def test_thousands_of_requests_that_are_never_finished_keep_nobody_out(server: S
     begun = f"GET / HTTP/1.1\r\nHost: {server.address}\r\n"
     with ExitStack() as unfinished, selectors.DefaultSelector() as closed:
         missing = 4200
-        for _ in range(3):  # as long as nginx makes room by closing some, others come in their place
+        for _ in range(3):  # refill as nginx makes room by closing some
             for _ in range(missing):
                 closed.register(unfinished.enter_context(ask(server, begun)), selectors.EVENT_READ)
             time.sleep(0.1)
@@ -175,7 +175,7 @@ def test_thousands_of_requests_that_are_never_finished_keep_nobody_out(server: S
 
 
 def test_for_a_client_that_asks_and_does_not_read_little_is_held(server: Server) -> None:
-    sockets = Path("/proc/net/tcp")  # a line for each: local and remote address, state, and what waits to be sent
+    sockets = Path("/proc/net/tcp")  # a line per socket: addresses, state, bytes waiting to be sent
     if not sockets.exists():
         pytest.skip("only Linux tells what waits to be sent")
     head = f"GET /{assets.address(assets.PLOTLY)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n"
@@ -212,14 +212,14 @@ async def test_a_visitor_sends_a_large_picture_and_no_more_than_three_at_once(se
 
 
 def store_of(server: Server) -> Store:
-    """Where the app keeps its classes by itself: beside it."""
+    """The app's default store of classes."""
     return Store(f"sqlite:///{server.workers()[0].cwd()}/.data/classes.sqlite")
 
 
 async def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_worker(server: Server) -> None:
     store = store_of(server)
     code, key = store.create()
-    sources = [*["127.0.0.1"] * MOST_OF_ADDRESS, *["127.0.0.2"] * 100]  # as many as one may bring, and others
+    sources = [*["127.0.0.1"] * MOST_OF_ADDRESS, *["127.0.0.2"] * 100]  # as many as one address may bring, and others
     phones = [Phone(server.address, code, source) for source in sources]
     await asyncio.gather(*(phone.come() for phone in phones))
     store.ask(code, key, 1, 0, EXAMPLES["tap"].shown, EXAMPLES["tap"].truth)
@@ -253,7 +253,7 @@ async def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_w
 
 @pytest.mark.usefixtures("many_connections")
 async def test_no_stream_keeps_a_vote_out(server: Server) -> None:
-    """As many streams as one address may hold, of phones with numbers; then a class votes from there."""
+    """Phones from one address hold as many streams as it may; then a class votes from there."""
     store = store_of(server)
     code, key = store.create()
     listeners = [Phone(server.address, code) for _ in range(STREAMS // 2)]

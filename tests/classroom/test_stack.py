@@ -1,4 +1,4 @@
-"""Several machines as stack.yaml has them, on this one: two servers with an nginx each, one front, one PostgreSQL."""
+"""The machines of stack.yaml, on this one: two servers with an nginx each, one front, one PostgreSQL."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/s
 
 @contextmanager
 def front(machines: list[Server], folder: Path) -> Iterator[str]:
-    """The front of the stack: its file, with addresses in the place of names that only Docker knows."""
+    """The front's configuration, with addresses in place of Docker's names."""
     port = free_ports()
     conf = (ROOT / ".serve/front.conf").read_text()
     named = re.findall(r"( *)server tasks\.app:8501 resolve (.*;)", conf)
@@ -57,7 +57,7 @@ def front(machines: list[Server], folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store, list[Server]]]:
-    """The address of the front, the store that all machines share, and the machines."""
+    """Address of the front, the shared store, and the machines."""
     if NGINX is None:
         reason = "no nginx on this machine (Debian: apt-get install nginx)"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
@@ -122,7 +122,7 @@ def test_a_visitor_stays_on_the_machine_where_he_began_and_others_come_to_the_ot
 async def test_each_visitor_has_his_own_limits_though_all_come_through_the_front(
     stack: tuple[str, Store, list[Server]],
 ) -> None:
-    """And nobody makes himself another by what he says of himself."""
+    """Headers sent by a client cannot change its address."""
 
     async def wrong(number: int) -> int:
         letters = "BCDEFGHJKL"

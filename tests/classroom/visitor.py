@@ -1,4 +1,4 @@
-"""One visitor without a browser: Streamlit's web socket, its messages, and what a browser keeps between two of them."""
+"""A visitor without a browser: Streamlit's web socket, its messages, and a browser's state between them."""
 
 import asyncio
 import json
@@ -19,35 +19,34 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-PATIENCE = 120  # seconds for one answer, or for a lost server to come back: a busy machine is slow, not broken
+PATIENCE = 120  # seconds for an answer, or until a lost server is back: a busy machine is slow, not broken
 _EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 
 
 def visit(visits: Coroutine) -> Any:
-    """Run them to their end on a thread of its own: where Playwright has been, a loop is still running on this one."""
+    """Run a coroutine in its own thread, because Playwright leaves an event loop running in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, visits).result()
 
 
 class PageError(RuntimeError):
-    """What a page should never show to a visitor who does nothing strange."""
+    """An error or exception shown on a page."""
 
 
 class Visitor:
     """A session with the server at `address` ("127.0.0.1:8501").
 
-    Widgets are named by their keys, rows of buttons by what they choose ("layer"); the sentence on top is "s".
+    Widgets are named by their keys, rows of buttons by what they choose ("layer"), the sentence on top is "s".
 
-    `runs`, `bytes` and `charts` count what arrived: runs that ended, their bytes, the Plotly charts of the last one.
-    `lost` counts connections that broke and were made again. `heard` keeps all that arrived, where `listen` is set.
-    `alerts` are the notes, warnings and the like that the last run said.
+    `runs`, `bytes`, `charts`: finished runs, bytes received, charts of the last run. `lost`: broken connections.
+    `heard`: all data received, if `listen` is set. `alerts`: notes and warnings of the last run.
     """
 
     def __init__(self, address: str, listen: bool = False, comes_back: bool = True) -> None:
-        """comes_back: whether a connection that the server closes is made again."""
+        """comes_back: whether to reconnect when the server closes the connection."""
         self.address, self._comes_back = address, comes_back
         self.query = ""
-        self.page = ""  # the hash of the open page
+        self.page = ""  # hash of the open page
         self.pages: dict[str, str] = {}  # path -> hash
         self.runs = self.bytes = self.charts = self.lost = 0
         self.heard: list[bytes] | None = [] if listen else None
@@ -55,22 +54,22 @@ class Visitor:
         self._cookies: SimpleCookie = SimpleCookie()
         self._session = ""
         self._socket: ClientConnection | None = None
-        self._states: dict[str, WidgetState] = {}  # key -> what the server is told
-        self.buttons: dict[str, object] = {}  # those of the page by their keys
-        self._widgets: dict[str, object] = {}  # key -> the text box, row of buttons or sentence of the last run
-        self._boxes: dict[str, str] = {}  # key -> the id of a box that can be opened
-        self._fragments: dict[str, str] = {}  # key -> the part of the page that alone runs again for it, "" for all
-        self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large ones, which need not come again, and their run
+        self._states: dict[str, WidgetState] = {}  # key -> state sent to the server
+        self.buttons: dict[str, object] = {}  # buttons of the page, by key
+        self._widgets: dict[str, object] = {}  # key -> text box, row of buttons, or sentence of the last run
+        self._boxes: dict[str, str] = {}  # key -> id of a box that can be unfolded
+        self._fragments: dict[str, str] = {}  # key -> the fragment that it reruns; "": the whole page
+        self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large messages, sent only once, with their run
         self._longest_kept = 2
 
     async def open(self, path: str = "", query: str = "") -> float:
-        """Follow a link; returns the seconds until the page was complete."""
+        """Follow a link; returns seconds until the page was complete."""
         self.query = query
         await self._connect(path)
         return await self._rerun(path)
 
     async def set(self, **values: float | str) -> float:
-        """Choose numbers and type strings, in one step; returns the seconds until it was shown."""
+        """Choose numbers and type strings, in one step; returns seconds."""
         for key, value in values.items():
             if key not in self._widgets:
                 raise LookupError(f"the page has nothing to set “{key}” with, only {self.widgets}")
@@ -78,10 +77,10 @@ class Visitor:
         try:
             return await self._rerun(fragment=self._fragments[key])
         finally:
-            self._states.pop("s", None)  # an event, and not what the widget holds
+            self._states.pop("s", None)  # an event, not a widget's state
 
     async def press(self, key: str) -> float:
-        """Click a button; returns the seconds until what it does was shown."""
+        """Click a button; returns seconds."""
         button = self.buttons[key]
         self._states[key] = WidgetState(id=button.id, trigger_value=True)
         try:
@@ -90,32 +89,32 @@ class Visitor:
             self._states.pop(key, None)
 
     async def unfold(self, key: str) -> float:
-        """Open a box that is drawn closed; returns seconds."""
+        """Unfold a box; returns seconds."""
         self._states[key] = WidgetState(id=self._boxes[key], bool_value=True)
         return await self._rerun()
 
     async def again(self) -> float:
-        """Ask for the same once more; returns seconds."""
+        """Rerun the page unchanged; returns seconds."""
         return await self._rerun()
 
     async def go(self, path: str) -> float:
-        """Open another page of the app as its links do, with the query of this one; returns seconds."""
+        """Open another page of the app by its link, with the current query; returns seconds."""
         self.page = self.pages[path]
         return await self._rerun()
 
     def upload(self, name: str) -> tuple[str, dict[str, str]]:
-        """Where a file of that name is sent to by somebody who has sent one, and with which headers."""
+        """Path and headers of a file upload."""
         token = self._cookies["_streamlit_xsrf"].value
         kind = "multipart/form-data; boundary=-"
         headers = {"Cookie": self._cookie_header(), "X-Xsrftoken": token, "Content-Type": kind}
         return f"/_stcore/upload_file/{self._session}/{name}", headers
 
     async def ask_for_a_cookie(self) -> None:
-        """Without it nobody sends a file."""
+        """Get the cookie that uploads need."""
         await asyncio.to_thread(self._fetch, "_stcore/health")
 
     async def send(self, content: bytes, name: str = "a") -> int:
-        """Send a file as browsers do; returns the status of the answer."""
+        """Upload a file as browsers do; returns the status."""
         await self.ask_for_a_cookie()
         path, headers = self.upload(name)
         named = b'---\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n'
@@ -124,11 +123,11 @@ class Visitor:
         return await asyncio.to_thread(lambda: urlopen(request, timeout=PATIENCE).status)
 
     def options(self, key: str) -> list[str]:
-        """What a row of buttons offers."""
+        """Options of a row of buttons."""
         return [option.content for option in self._widgets[key].options]
 
     def value(self, key: str) -> str:
-        """What a text box, a row of buttons or the sentence shows."""
+        """Value shown by a text box, a row of buttons, or the sentence."""
         widget = self._widgets[key]
         state = self._states.get(key)
         if isinstance(widget, BidiComponent):
@@ -139,30 +138,30 @@ class Visitor:
 
     @property
     def widgets(self) -> list[str]:
-        """What can be set on the page."""
+        """Keys of all that can be set."""
         return sorted(self._widgets)
 
     @property
     def path(self) -> str:
-        """The path of the open page."""
         return next(path for path, page in self.pages.items() if page == self.page)
 
     @property
     def link(self) -> dict[str, list[str]]:
-        """The query of the address bar."""
+        """Query of the address bar."""
         return parse_qs(self.query)
 
     @property
     def worker(self) -> str | None:
-        """Which of several servers the cookie names."""
+        """The worker named by the cookie."""
         return self._cookies["worker"].value if "worker" in self._cookies else None
 
     async def close(self) -> None:
-        """Leave."""
         await self._socket.close()
 
     async def _connect(self, path: str = "") -> None:
-        """The page for its cookies, then the web socket, as long as it takes; with the old session, if any."""
+        """Fetch the page for its cookies, then open the web socket, with the old session if any; retry for PATIENCE
+        seconds.
+        """
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -195,7 +194,7 @@ class Visitor:
         return "; ".join(f"{name}={cookie.value}" for name, cookie in self._cookies.items())
 
     async def _rerun(self, path: str = "", fragment: str = "") -> float:
-        """Ask for a run with the present state and take it in. A lost connection is made again, as browsers do."""
+        """Ask for a run and read it. Reconnects like a browser."""
         start = time.perf_counter()
         while True:
             try:
@@ -222,7 +221,7 @@ class Visitor:
         return request
 
     async def _take_in(self) -> None:
-        """Everything until the run has ended, and the runs that it asked for."""
+        """Read messages until the run, and reruns that it requested, have ended."""
         while True:
             data = await self._socket.recv()
             self.bytes += len(data)
@@ -275,7 +274,7 @@ class Visitor:
                 self._states[key] = _state(widget, widget.value)
 
     def _forget(self) -> None:
-        """Widgets that are gone, and messages that were not used for some runs."""
+        """Drop states of widgets that are gone, and messages unused for some runs."""
         self._states = {key: state for key, state in self._states.items() if key in self._widgets or key in self._boxes}
         oldest = self.runs - self._longest_kept
         self._messages = {name: kept for name, kept in self._messages.items() if kept[1] >= oldest}
