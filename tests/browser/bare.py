@@ -1,4 +1,4 @@
-"""The floor that a page is compared with: two rows of buttons, as many heatmaps as large, and nothing else."""
+"""A bare Streamlit page to compare with: two rows of buttons, and as many heatmaps of the same size."""
 
 import numpy as np
 import plotly.graph_objects as go

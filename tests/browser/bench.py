@@ -1,7 +1,7 @@
-"""`python -m tests.browser.bench`: how long a click takes until the picture is settled, in a real Chromium.
+"""`python -m tests.browser.bench`: time from a click until the picture is settled, in a real Chromium.
 
-Each page is measured turn by turn with a bare Streamlit page with as many heatmaps as large, in one run, so that both
-see the same weather; and the folder that `make site` writes with Home. No test depends on these times.
+Each page alternates with a bare Streamlit page with as many heatmaps of the same size, so that both meet the same load;
+the folder of `make site` alternates with Home. No test depends on these times.
 """
 
 import statistics
@@ -27,8 +27,8 @@ DIGIT = {"lang": "en", "input": "digit", "layer": 1, "head": 1}
 TIMES, COLD = 10, 5
 SCREEN = {"viewport": {"width": 1440, "height": 900}, "locale": "en-US"}
 
-# Since the last key or button pressed: when the main part of the page changed last. It is settled once a chart has
-# been redrawn, the script has ended, and nothing has changed for so long that nothing more is on its way.
+# When the main part of the page last changed after a key or button press. It is settled once a chart has been redrawn,
+# the script has ended, and nothing has changed for QUIET_FOR.
 WATCH = """() => {
     const main = document.querySelector('[data-testid=stMain]');
     const now = () => performance.now();
@@ -48,7 +48,7 @@ SETTLED = """quiet => {
     return redrawn && state === 'notRunning' && performance.now() - last > quiet && last - start;
 }"""
 QUIET_FOR = 150  # milliseconds
-# What a page shows: how many charts, and how large its largest map is.
+# What a page shows: the number of charts, and the size of the largest map.
 SHOWN = """() => {
     const charts = [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot')];
     const maps = charts.flatMap(chart => chart.calcdata).map(([first]) => first.z).filter(Array.isArray);
@@ -56,7 +56,7 @@ SHOWN = """() => {
     return {charts: charts.length, nodes: document.querySelectorAll('[data-testid=stMain] svg *').length,
         rows: largest?.length ?? 14, columns: largest?.[0].length ?? 14};
 }"""
-# When the first chart had something in it, or the overview all its pictures, since the address was asked for.
+# Time from the request until the first chart has content, or the overview all its pictures.
 PAINTED = """() => new MutationObserver((_, observer) => {
     const chart = '.js-plotly-plot :is(.heatmaplayer image, .barlayer path, .scatterlayer path)';
     if (!document.querySelector(`${chart}, .overview .tip`)) return;
@@ -66,31 +66,31 @@ PAINTED = """() => new MutationObserver((_, observer) => {
 
 
 def along(page: Page, turn: int) -> None:
-    """The layer: there and back."""
+    """Switch the layer, and back."""
     page.locator("[class*=st-key-either-][class*=layer] button").nth(1 - turn % 2).click()
 
 
 def word(page: Page, turn: int) -> None:
-    """A click on one word, which hides it, then on another."""
+    """Click one word, which hides it, then another."""
     page.locator(":is(.sentence .chip, .st-key-words button)").nth(4 + turn % 3).click()
 
 
 def cell(page: Page, turn: int) -> None:
-    """A click on one cell of the first map, then on another."""
+    """Click one cell of the first map, then another."""
     page.mouse.click(*page.locator(".js-plotly-plot").first.evaluate(MIDDLE, [4 + turn % 3, 6]))
 
 
 def digit(page: Page, turn: int) -> None:
-    """A click on another example digit."""
+    """Click another example digit."""
     page.locator(".st-key-example_digit button").nth(turn % 10).click()
 
 
 def step(page: Page, turn: int) -> None:
-    """The step of a translation's writing: there and back."""
+    """Move the step of a translation, and back."""
     page.locator("[class*=st-key-translation] input[type=range]").first.press("ArrowLeft" if turn % 2 else "ArrowRight")
 
 
-#: Page -> its link, and the gesture; the bare page answers a gesture of the same kind.
+#: Page -> path, link, gesture, and a gesture of the same kind on the bare page.
 CLICKS: dict[str, tuple[str, dict, Callable[[Page, int], None], Callable[[Page, int], None]]] = {
     "Attention": ("attention", LINK, along, along),
     "Attention, a cell": ("attention", LINK, cell, word),
@@ -106,7 +106,7 @@ CLICKS: dict[str, tuple[str, dict, Callable[[Page, int], None], Callable[[Page, 
 
 
 def opened(browser: Browser, address: str) -> Page:
-    """A page with its charts drawn, and watched."""
+    """Open a page, wait for its charts, and watch it."""
     page = browser.new_context(**SCREEN).new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(address)
@@ -117,13 +117,13 @@ def opened(browser: Browser, address: str) -> Page:
 
 
 def settled(page: Page, gesture: Callable[[Page, int], None], turn: int) -> float:
-    """Milliseconds from a gesture until the picture was settled."""
+    """Milliseconds from a gesture until the picture is settled."""
     gesture(page, turn)
     return page.wait_for_function(SETTLED, arg=QUIET_FOR, polling=20).json_value()
 
 
 def click(browser: Browser, app: str, bare: str, name: str) -> str:
-    """A line of the table: medians of a page and of the bare one, and their ratio."""
+    """A line of the table: medians of a page and the bare one, and their ratio."""
     path, link, gesture, same = CLICKS[name]
     page = opened(browser, f"{app}/{path}?{urlencode(link)}")
     shown = page.evaluate(SHOWN)
@@ -141,7 +141,7 @@ def click(browser: Browser, app: str, bare: str, name: str) -> str:
 
 
 def cold(browser: Browser, address: str) -> float:
-    """Milliseconds until the first chart is painted for somebody who was never here."""
+    """Milliseconds until a first-time visitor sees the first chart."""
     context = browser.new_context(**SCREEN)
     page = context.new_page()
     page.add_init_script(f"({PAINTED})()")
@@ -166,7 +166,7 @@ def first_picture(browser: Browser, app: str, bare: str, site: str) -> str:
 
 @contextmanager
 def a_site() -> Iterator[str]:
-    """What `make site` writes, on a host of files: its address."""
+    """Write the site and host it; yields its address."""
     with TemporaryDirectory() as folder:
         make_site(Path(folder))
         with hosted(Path(folder)) as address:
@@ -174,7 +174,7 @@ def a_site() -> Iterator[str]:
 
 
 def alive(browser: Browser, site: str) -> str:
-    """From its address until a site computes what is typed, for somebody who was never here, and what the tab takes."""
+    """A line of the table: time until a first-time visitor can type on the site, and memory of the tab."""
     times, sizes = [], []
     processes = browser.new_browser_cdp_session()
     for _ in range(COLD + 1):
@@ -192,7 +192,7 @@ def alive(browser: Browser, site: str) -> str:
 
 
 def main(names: list[str]) -> None:
-    """The lines of the table that are called `names`, or all."""
+    """Print the lines called `names`, or all."""
     if CHROMIUM is None:
         sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
     with serve() as app, serve(BARE) as bare, a_site() as site, sync_playwright() as playwright:

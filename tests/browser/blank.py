@@ -1,4 +1,4 @@
-"""A page with one chart and nothing else: chart.js draws a figure there, and no server is asked for anything."""
+"""A page with one chart drawn by chart.js, without a server."""
 
 import json
 from functools import partial
@@ -23,9 +23,7 @@ DRAW = """async ([data, width]) => {
 
 
 def draw(page: Page, figure: Figure, *, width: int = 700, picks: bool = True) -> Locator:
-    """Draw the figure so wide, in place of the one before. picks: whether it takes clicks; what they chose is then in
-    window.picked.
-    """
+    """Replace the figure. picks: whether it takes clicks, which are then in window.picked."""
     about = {"mode": "light", "alt": "a", "file": "a", "caption": "a", "white": on_white(), "save": "a", "picks": picks}
     data = f'{json.dumps(about | {"key": "a", "heard": {"keys": 0, "a": 0}})[:-1]}, "figure": {figure.as_json()}}}'
     if page.url != AT:

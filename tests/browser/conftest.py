@@ -19,7 +19,7 @@ from tests.browser.talk import heed
 from tests.classroom.server import serve
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-QUIET = [  # Chromium's own errands would look like the app's
+QUIET = [  # Chromium's own requests would look like the app's
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -29,14 +29,14 @@ QUIET = [  # Chromium's own errands would look like the app's
     "--disable-sync",
 ]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
-PATIENCE = 90_000  # milliseconds; a busy machine is slow, not broken, and its first visitor waits for torch
+PATIENCE = 90_000  # milliseconds; a busy machine is slow, not broken, and the first visitor waits for torch
 
 expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
-    """Use the Chromium of the operating system; Playwright's own need not be downloaded."""
+    """Use the Chromium of the operating system, so that Playwright's need not be downloaded."""
     if CHROMIUM is None:
         reason = "no Chromium on this machine (Debian: apt-get install chromium)"
         if os.environ.get("CI"):
@@ -47,7 +47,7 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args: dict) -> dict:
-    """A wide screen that asks for little motion: what moves is painted by the processor, again and again."""
+    """A wide screen with reduced motion, because animations are painted by the processor."""
     screen = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
     return {**browser_context_args, "locale": "en-US", **screen}
 
@@ -59,7 +59,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def hosted(folder: Path) -> Iterator[str]:
-    """A folder on a host of files on this machine, to the end of the block: its address."""
+    """Host a folder on this machine until the end of the block; yields its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
@@ -68,7 +68,7 @@ def hosted(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: dict) -> Iterator[str]:
-    """The server that the tests share, which keeps its classes in a folder of its own."""
+    """The server shared by the tests, with a folder of its own for classes."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("GLASS_DATA", str(tmp_path_factory.mktemp("school")))
         environment.delenv("DATABASE_URL", raising=False)
@@ -78,7 +78,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: 
 
 @contextmanager
 def window(browser_type: BrowserType, about: dict) -> Iterator[BrowserContext]:
-    """A window whose browser keeps compiled scripts in a folder: the next page opens with half the work."""
+    """A window whose browser caches compiled scripts, which halves the work of opening the next page."""
     with TemporaryDirectory() as folder, browser_type.launch_persistent_context(folder, **about) as context:
         context.on("page", heed)
         for page in context.pages:
@@ -90,41 +90,39 @@ def window(browser_type: BrowserType, about: dict) -> Iterator[BrowserContext]:
 def context(
     browser_type: BrowserType, browser_type_launch_args: dict, browser_context_args: dict
 ) -> Iterator[BrowserContext]:
-    """The window that the tests share."""
+    """The window shared by the tests."""
     with window(browser_type, browser_type_launch_args | browser_context_args) as context:
         yield context
 
 
 @pytest.fixture(scope="session")
 def pocket(browser_type: BrowserType, browser_type_launch_args: dict) -> Iterator[BrowserContext]:
-    """The phone that the tests share."""
+    """The phone shared by the tests."""
     with window(browser_type, browser_type_launch_args | PHONE) as context:
         yield context
 
 
 @pytest.fixture(scope="session")
 def browser(context: BrowserContext) -> Browser:
-    """The browser of that window, for others that know nothing of it."""
+    """The browser of the shared window, for fixtures that expect one."""
     return context.browser
 
 
 @pytest.fixture
 def own_tab() -> None:
-    """With it a test has a tab of its own, for what cannot be taken back: a slow line, scripts before every page, a
-    counted history.
-    """
+    """Request it for a tab of the test's own, for what cannot be undone: a slow line, init scripts, counted steps."""
 
 
 @pytest.fixture
 def goes_on() -> None:
-    """With it a test begins where the one before ended: `visit` goes on in the open app. What it does to a page is
-    nothing that the next test should not meet.
+    """Request it to start where the test before ended: `visit` navigates within the open app. The test must not leave
+    anything on the page that would disturb the next one.
     """
 
 
 @pytest.fixture
 def page(context: BrowserContext, browser_context_args: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A tab of the window."""
+    """A tab of the shared window."""
     own = "own_tab" in request.fixturenames
     with tab(context) if own else kept_tab(context, browser_context_args, request) as page:
         yield page
@@ -139,7 +137,7 @@ def phone(pocket: BrowserContext, requests: list[str], request: pytest.FixtureRe
 
 @contextmanager
 def tab(context: BrowserContext) -> Iterator[Page]:
-    """A new tab. What the app kept in the browser is forgotten after it."""
+    """A new tab; afterwards the app's data in the browser is deleted."""
     page = context.new_page()
     yield page
     leave(page)
@@ -147,7 +145,7 @@ def tab(context: BrowserContext) -> Iterator[Page]:
 
 
 def leave(page: Page) -> None:
-    """Leave the app and forget what it kept in the browser. A line that was cut is whole again; scripts stay."""
+    """Leave the app and delete its data in the browser. Restores a cut line; init scripts stay."""
     page.context.set_offline(False)
     left = {"origin": "/".join(page.url.split("/", 3)[:3]), "storageTypes": "cookies,local_storage,indexeddb"}
     page.goto("about:blank")
@@ -158,9 +156,9 @@ def leave(page: Page) -> None:
 
 @contextmanager
 def kept_tab(context: BrowserContext, about: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The first tab of a window, as if it were new: there a page opens with half the work that it is in a new tab.
+    """The first tab of a window, reset: opening a page there takes half the work of a new tab.
 
-    With `goes_on` it is as it was left, but where a test is begun once more.
+    With `goes_on` it is not reset, except when a test is repeated.
     """
     page = context.pages[0] if context.pages else context.new_page()
     stays = "goes_on" in request.fixturenames
@@ -177,20 +175,20 @@ def kept_tab(context: BrowserContext, about: dict, request: pytest.FixtureReques
         motion = about.get("reduced_motion", "no-preference")
         page.emulate_media(media="screen", color_scheme="light", reduced_motion=motion, forced_colors="none")
         page.mouse.move(1, 1)
-    except Error:  # it crashed, or hangs: the next test has another
+    except Error:  # crashed or hung: the next test gets a new one
         page.close()
         raise
 
 
 @pytest.fixture
 def requests() -> list[str]:
-    """The address of everything that a browser asked for during the test."""
+    """Addresses of all requests during the test."""
     return []
 
 
 @pytest.fixture(autouse=True)
 def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) -> Iterator[None]:
-    """On every journey: no request and no web socket goes anywhere but to 127.0.0.1, and no tab stays behind it."""
+    """No request or web socket goes anywhere but to 127.0.0.1, and no tab stays open."""
     before = context.pages
     with watched(context, requests):
         yield
@@ -204,14 +202,14 @@ def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) ->
 
 @contextmanager
 def watched(context: BrowserContext, requests: list[str]) -> Iterator[None]:
-    """Note every request and every web socket of a context, until the end of the block."""
+    """Note all requests and web sockets of a context until the end of the block."""
     end = watch(context, requests)
     yield
     end()
 
 
 def watch(context: BrowserContext, requests: list[str]) -> Callable[[], None]:
-    """Note every request and every web socket of a context, in tabs of now and of later; returns what ends that."""
+    """Note all requests and web sockets of a context, also in later tabs; returns a function that stops it."""
     context.set_default_timeout(PATIENCE)
 
     def note(asked: Request | WebSocket) -> None:

@@ -1,4 +1,4 @@
-"""A line between a browser and its server that can be cut, as a network does that is away for some seconds."""
+"""A connection between a browser and its server that can be cut, like a network that fails for some seconds."""
 
 import socket
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 
 class Line:
-    """What comes to `url` is handed on to a server, and its answers back, while the line is whole.
+    """Forwards connections to `url` to a server, and back, while it is whole.
 
-    `swallows` is the side, "browser" or "server", whose words vanish on an open line before they arrive.
+    `swallows` is the side, "browser" or "server", whose data is dropped on open connections.
     """
 
     def __init__(self, server: str) -> None:
@@ -24,7 +24,7 @@ class Line:
         self._server = "127.0.0.1", urlsplit(server).port
 
     def cut(self) -> None:
-        """Close all that goes through it, and all that comes, until it is mended."""
+        """Close all connections, and refuse new ones until it is mended."""
         self.whole = False
         for end in tuple(self._ends):
             _shut(end)
@@ -59,13 +59,13 @@ class Line:
 
 
 def _shut(end: socket.socket) -> None:
-    with suppress(OSError):  # it is
+    with suppress(OSError):  # already closed
         end.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
 def line_to(server: str) -> Iterator[Line]:
-    """A line to a server, for the time of the block."""
+    """A line to a server until the end of the block."""
     line = Line(server)
     try:
         yield line

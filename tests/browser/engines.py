@@ -1,6 +1,6 @@
-"""WebKit and Firefox, each as its own driver protocol has it: what a visitor with a Mac, an iPhone or Firefox meets.
+"""WebKit and Firefox, each by its own driver protocol, as on a Mac, an iPhone, or in Firefox.
 
-WebKit is driven by WebDriver over HTTP, on a screen that nobody sees; Firefox by WebDriver BiDi over a web socket.
+WebKit is driven by WebDriver over HTTP, on a virtual screen; Firefox by WebDriver BiDi over a web socket.
 """
 
 import json
@@ -27,20 +27,20 @@ KEYS = {"Enter": "\ue007", "ArrowDown": "\ue015", "ArrowRight": "\ue014"}
 
 
 class Engine(Protocol):
-    """A window of a browser."""
+    """A browser window."""
 
     def open(self, url: str) -> None:
-        """Go there, and wait until the document is loaded."""
+        """Open an address, and wait until the document is loaded."""
 
     def errors(self) -> list[str]:
-        """What failed in scripts since then."""
+        """Errors of scripts since then."""
 
     def run(self, body: str, *given: Any) -> Any:
-        """What the body of a function returns on the page, called with `given` as its `arguments`."""
+        """Result of a function body run on the page, with `given` as its `arguments`."""
 
 
 def wait(engine: Engine, body: str, *given: Any) -> Any:
-    """What `run` returns, as soon as that is true in JavaScript's sense."""
+    """Result of `run`, once it is truthy in JavaScript."""
     until = time.monotonic() + PATIENCE
     while not (found := engine.run(body, *given)):
         assert time.monotonic() < until, f"never so: {body} {given}; {engine.errors()}"
@@ -49,7 +49,7 @@ def wait(engine: Engine, body: str, *given: Any) -> Any:
 
 
 def needed(*programs: str | Path | None, packages: str) -> None:
-    """Skip the test where a program is missing; where CI is set, fail."""
+    """Skip the test if a program is missing; in CI, fail."""
     if all(program and shutil.which(program) for program in programs):
         return
     reason = f"a browser is missing on this machine (Debian: apt-get install {packages})"
@@ -60,7 +60,7 @@ def needed(*programs: str | Path | None, packages: str) -> None:
 
 @contextmanager
 def ended(command: Sequence[str | Path], **about: Any) -> Iterator[subprocess.Popen]:
-    """A program that ends with the block."""
+    """Run a program until the end of the block."""
     process = subprocess.Popen(command, text=True, **about)
     try:
         yield process
@@ -72,7 +72,7 @@ def ended(command: Sequence[str | Path], **about: Any) -> Iterator[subprocess.Po
 # -- WebKit -----------------------------------------------------------------------------------------------------------
 
 
-# Its driver tells nothing of errors.
+# The driver does not report errors.
 LISTEN = """window.failed = []
 for (const kind of ['error', 'unhandledrejection'])
   addEventListener(kind, ({ message = '', reason }) => {
@@ -80,7 +80,7 @@ for (const kind of ['error', 'unhandledrejection'])
   })"""
 
 
-# Where something stands in the window once it stands still: left, top, width, height. Also in a component's own tree.
+# [left, top, width, height] of an element once it no longer moves; also searches components' shadow trees.
 BOX = """const trees = [document, ...[...document.querySelectorAll('*')].map(one => one.shadowRoot).filter(Boolean)]
 const found = trees.map(tree => tree.querySelector(arguments[0])).find(Boolean)
 if (!found || found.disabled) return null
@@ -91,7 +91,7 @@ return width * height ? box : null"""
 
 
 class WebKit:
-    """A window of WebKit's, by its driver's address."""
+    """A window of WebKit, controlled through its driver."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -116,12 +116,12 @@ class WebKit:
         self.drag(selector, (0.5, 0.5))
 
     def press(self, *keys: str) -> None:
-        """Each of them down and up: a sign, or a name in KEYS."""
+        """Press and release each key: a character, or a name in KEYS."""
         strokes = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
         self._act({"type": "key", "id": "keys", "actions": strokes})
 
     def drag(self, selector: str, *points: tuple[float, float]) -> None:
-        """The mouse, pressed from the first point to the last: shares of the width and the height of what is found."""
+        """Drag the mouse through points, given as shares of the element's width and height."""
         x, y, width, height = wait(self, BOX, selector)
         places = [(x + across * width, y + down * height) for across, down in points]
         moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 0} for x, y in places]
@@ -142,7 +142,7 @@ class WebKit:
 
 @contextmanager
 def webkit() -> Iterator[WebKit]:
-    """A window of WebKit's until the end of the block."""
+    """A window of WebKit until the end of the block."""
     needed("WebKitWebDriver", "Xvfb", MINIBROWSER, packages="webkit2gtk-driver xvfb")
     port = free_ports()
     address = f"http://127.0.0.1:{port}"
@@ -156,7 +156,7 @@ def webkit() -> Iterator[WebKit]:
         wait_for(f"{address}/status", driver)
         window = WebKit(address)
         stack.callback(window.close)
-        window.resize(1180, 820)  # an iPad
+        window.resize(1180, 820)  # like an iPad
         yield window
 
 
@@ -164,7 +164,7 @@ def webkit() -> Iterator[WebKit]:
 
 
 class Firefox:
-    """A window of Firefox's, by its web socket."""
+    """A window of Firefox, controlled through its web socket."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._errors: list[str] = []
@@ -178,7 +178,7 @@ class Firefox:
         self._ask("browsingContext.navigate", context=self._window, url=url, wait="complete")
 
     def errors(self) -> list[str]:
-        self.run("return null")  # what was said before this answer has been heard
+        self.run("return null")  # receives all events sent before the answer
         return self._errors
 
     def run(self, body: str, *given: Any) -> Any:
@@ -200,7 +200,7 @@ class Firefox:
 
 @contextmanager
 def firefox() -> Iterator[Firefox]:
-    """A window of Firefox's until the end of the block, with a profile of its own."""
+    """A window of Firefox with its own profile, until the end of the block."""
     program = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
     needed(program, packages="firefox-esr")
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile:

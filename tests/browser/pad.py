@@ -1,4 +1,4 @@
-"""The digit pad in a browser: opened, drawn on with the mouse, and read."""
+"""The digit pad in a browser: open it, draw with the mouse, read it."""
 
 import time
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from tests.browser.conftest import PATIENCE
 Stroke = Sequence[tuple[float, float]]
 
 
-#: Each digit as strokes through these points, across and down in hundredths of its height; curves run through them.
+#: Each digit as strokes: points (across, down) in hundredths of its height, joined by smooth curves.
 STROKES: dict[int, tuple[Stroke, ...]] = {
     0: (((55, 4), (32, 14), (20, 42), (24, 74), (44, 95), (66, 86), (78, 54), (72, 20), (55, 4)),),
     1: (((56, 3), (53, 35), (49, 66), (46, 97)),),
@@ -30,7 +30,7 @@ STROKES: dict[int, tuple[Stroke, ...]] = {
 }
 
 
-# The pad's picture as it is sent: 112 × 112 places of four greys, a sign for each.
+# The pad's picture as sent: 112 × 112 pixels in four greys, a character each.
 PLACES = """canvas => {
     const {data} = canvas.getContext('2d').getImageData(0, 0, 336, 336)
     let places = ''
@@ -45,7 +45,7 @@ PLACES = """canvas => {
 
 
 def smooth(points: Stroke, finer: int = 3) -> np.ndarray:
-    """A Catmull-Rom curve through the points: (place, 2)."""
+    """A Catmull-Rom curve through the points: (point, 2)."""
     p = np.array([points[0], *points, points[-1]], dtype=float)
     t = np.linspace(0, 1, finer, endpoint=False)[:, None]
     pieces = [
@@ -60,7 +60,7 @@ def pad(page: Page) -> Locator:
 
 
 def show_pad(page: Page) -> None:
-    """Open the pad, which a press elsewhere, another page or a reload closes."""
+    """Open the pad; a press elsewhere, another page or a reload closes it."""
     button = page.locator(".st-key-draw button").first
     expect(button).to_be_visible()
     if not pad(page).is_visible():
@@ -68,7 +68,7 @@ def show_pad(page: Page) -> None:
 
 
 def places(page: Page) -> bytes:
-    """What stands on the pad."""
+    """The pad's picture, packed."""
     return sketch.pack(np.array([*pad(page).evaluate(PLACES)], np.uint8))
 
 
@@ -78,7 +78,7 @@ def drawing_in(url: str) -> bytes | None:
 
 
 def settle(page: Page) -> None:
-    """Wait until the address holds what stands on the pad, and the page has been drawn for it."""
+    """Wait until the address holds the pad's picture and the page shows it."""
     show_pad(page)
     expect(pad(page)).to_be_visible()
     until = time.monotonic() + PATIENCE / 1000
@@ -89,7 +89,7 @@ def settle(page: Page) -> None:
 
 
 def open_pad(page: Page, app_url: str, name: str = "answer", **link: str) -> None:
-    """A page with the pad open over it."""
+    """Open a page with the pad over it."""
     link = {"lang": "en", "input": "digit", **link}
     query = "&".join(f"{key}={value}" for key, value in link.items())
     page.goto(f"{app_url}/{name}?{query}")
@@ -97,7 +97,7 @@ def open_pad(page: Page, app_url: str, name: str = "answer", **link: str) -> Non
 
 
 def draw(page: Page, digit: int, height: float = 0.7) -> None:
-    """The digit's strokes with the mouse, in the middle of the pad. height: its share of the pad."""
+    """Draw the digit with the mouse, in the middle of the pad. height: share of the pad."""
     pad(page).scroll_into_view_if_needed()
     box = pad(page).bounding_box()
     for stroke in STROKES[digit]:
@@ -115,5 +115,5 @@ def press(page: Page, name: str) -> None:
 
 
 def verdict(page: Page) -> str:
-    """What the line on top says that the network reads."""
+    """What the network reads, according to the line on top."""
     return page.locator(".st-key-line").get_by_text("The network reads").locator("strong").inner_text()

@@ -1,9 +1,8 @@
-"""`python -m tests.browser.painted`: how long from a key, or a mouse on a word, until that is painted.
+"""`python -m tests.browser.painted`: time from a key, or the mouse on a word, until it is painted.
 
-In a real Chromium; beside each time, what the browser's own thread worked for it, which no neighbour makes longer. And
-of a site how long a letter or a stroke of the
-pen takes until its run is painted; on Home, a picture opened in place, a cell of it, a head that is switched off. No
-test depends on these times.
+In a real Chromium; next to each time, the work of the browser's own thread, which other programs do not lengthen. Also
+on the site: from a letter or a stroke until its run is painted; on Home: for an opened picture, its cells, and a head
+that is switched off. No test depends on these times.
 """
 
 import random
@@ -30,7 +29,7 @@ GESTURES = (
 )
 TIMES = 40
 KEYS = ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowLeft")
-# From a key or a move, by the browser's own clock, to the frame with its picture; and whether that was another picture.
+# From a key or move, by the browser's clock, to the frame with its picture; and whether the picture changed.
 WATCH = """() => {
     window.painted = []
     const chart = document.querySelector('.chart.once')
@@ -49,7 +48,7 @@ WATCH = """() => {
 }"""
 
 
-# Of a site: from a key or the end of a stroke to the frame with its run.
+# On the site: from a key or the end of a stroke to the frame with its run.
 FOLLOWED = """() => {
     window.painted = []
     let since
@@ -65,7 +64,7 @@ FOLLOWED = """() => {
         })
     })
 }"""
-# On Home: from a click, a key or a move of the mouse to the frame in which one part of the overview has changed.
+# On Home: from a click, key or move to the frame in which one part of the overview has changed.
 CHANGED = """part => {
     window.painted = []
     let since
@@ -98,7 +97,7 @@ def opened(browser: Browser, address: str) -> Page:
 
 
 def row(about: str, times: list[float]) -> str:
-    """Median, 95 % and longest of some times, and how many of all gestures were seen."""
+    """Median, 95 % quantile and maximum of the times, and how many of TIMES gestures were seen."""
     times = sorted(times)
     found = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
     return f"{about:42}{found}   {len(times)} of {TIMES}"
@@ -111,7 +110,7 @@ def line(browser: Browser, app: str, name: str, drawn: str, sentence: str, dice:
     measures.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def worked() -> float:
-        """Milliseconds for which the page's thread has worked since it began."""
+        """Milliseconds of work of the page's thread so far."""
         every = {one["name"]: one["value"] for one in measures.send("Performance.getMetrics")["metrics"]}
         return 1e3 * every["TaskDuration"]
 
@@ -134,7 +133,7 @@ def line(browser: Browser, app: str, name: str, drawn: str, sentence: str, dice:
 
 
 def on_a_site(browser: Browser, site: str, tokens: int, dice: random.Random) -> str:
-    """A line of letters that are typed behind a sentence of so many tokens; of 0, of strokes on the pad."""
+    """A line for letters typed after a sentence with `tokens` tokens; 0: for strokes on the pad."""
     page = browser.new_context(**SCREEN).new_page()
     page.set_default_timeout(PATIENCE)
     link = {"lang": "en", "s": TYPED[tokens]} if tokens else {"lang": "en", "input": "digit"}
@@ -162,7 +161,7 @@ def on_a_site(browser: Browser, site: str, tokens: int, dice: random.Random) -> 
 
 
 def on_home(browser: Browser, app: str, gesture: str, part: str, sentence: str, dice: random.Random) -> str:
-    """A line of one gesture on Home, and of the part of the overview that answers it."""
+    """A line for a gesture on Home, timed by the part of the overview that changes."""
     page = browser.new_context(**SCREEN).new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(f"{app}/?{urlencode(LINK | {'layer': 3, 'head': 7, 's': sentence})}")

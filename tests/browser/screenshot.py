@@ -1,4 +1,4 @@
-"""README's first picture, made anew: `python -m tests.browser.screenshot`."""
+"""Make the first picture of README anew: `python -m tests.browser.screenshot`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What journeys share: small steps of a visitor, and what they ask a page."""
+"""Small steps of a visitor, and questions to a page, shared by the tests."""
 
 import re
 from itertools import combinations
@@ -14,15 +14,15 @@ from tests.browser.talk import answered
 SENTENCE = "she gave the dog a book ."
 
 
-FIRST = "lang=en&layer=1&head=1"  # else a visitor begins at a head that was measured
+FIRST = "lang=en&layer=1&head=1"  # else a visitor starts at a head chosen by measurement
 
 
-# Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
+# No part of the frame is wider than the screen: pages never scroll sideways, only wide tables in their box.
 WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
     ...['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))
         .map(part => part.scrollWidth - part.clientWidth))"""
 
-# Pictures that scroll sideways, and words in pictures that are cut at an edge.
+# Pictures that scroll sideways, and words in pictures cut off at an edge.
 CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(chart => chart.clientHeight).flatMap(chart => {
     const words = [...chart.querySelectorAll('text')], room = chart.getBoundingClientRect()
     const shown = words.filter(word => word.textContent && getComputedStyle(word).visibility === 'visible')
@@ -31,7 +31,7 @@ CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(chart =>
     return [...cut.map(word => word.textContent), ...chart.scrollWidth > chart.clientWidth ? [chart.ariaLabel] : []]
 })"""
 
-# Names at the bottom or on top of pictures that lean, or are turned, though they had room upright: 16 px to spare.
+# Names above or below pictures that lean or are turned although they had 16 px to spare upright.
 LEANING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(chart => chart.clientHeight)
     .flatMap(chart => [...chart.querySelectorAll('.xaxislayer-above')]).flatMap(layer => {
         const at = label => +/translate.([-.\\d]+)/.exec(label.getAttribute('transform'))[1]
@@ -46,8 +46,8 @@ LEANING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(char
         return all ? [] : names.filter((_, i) => leans[i] && !crowded[i]).map(label => label.textContent)
     })"""
 
-# Labels of axes that lie on words of their picture, as they lean, and axes of which some names lean and others stand; a
-# single sign, as Chinese is written in, stands in any case.
+# Labels of axes that overlap words of their picture; and axes with both leaning and upright names, except single
+# characters, which always stand.
 COLLIDING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(it => it.clientHeight).flatMap(chart => {
     const seen = word => word.textContent.trim() && getComputedStyle(word).visibility === 'visible'
     const all = of => [...of.querySelectorAll('text')].filter(word => seen(word) && word.getBoundingClientRect().width)
@@ -73,12 +73,12 @@ COLLIDING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(it
 })"""
 
 
-# Where the middle of a cell of the picture lies on the screen.
+# Position of the middle of a cell on the screen.
 MIDDLE = """(chart, [row, column]) => {
     const {_fullLayout: {xaxis, yaxis}} = chart, {left, top} = chart.getBoundingClientRect();
     return [left + xaxis._offset + xaxis.l2p(column), top + yaxis._offset + yaxis.l2p(row)];
 }"""
-# The middle of a bar of a chart: where on the screen.
+# Position of the middle of a bar on the screen.
 BAR = """(chart, place) => {
     const {left, top} = chart.getBoundingClientRect(), {yaxis} = chart._fullLayout;
     const trace = chart._fullData.find(trace => trace.type === 'bar'), bar = chart.calcdata[trace.index][place];
@@ -89,7 +89,7 @@ BAR = """(chart, place) => {
 }"""
 
 
-# Boxes of all that is read in the overview and seen: [words, left, top, right, bottom].
+# Boxes of all visible text in the overview: [text, left, top, right, bottom].
 BOXES = """() => [...document.querySelectorAll(
     '.overview :is(.title .symbol, .answer-title .symbol, .caption, .shape, .label span, .label small, .end, ' +
     '.under-cell, .bar-name, .bar span, .panel p:not(.sides), .sides > span, .strip .name, .part span, .more, ' +
@@ -101,9 +101,9 @@ BOXES = """() => [...document.querySelectorAll(
 
 
 def overlapping(page: Page, within: str = "") -> list[tuple[str, str]]:
-    """Words of an overview that stand on each other."""
+    """Pairs of overlapping texts in an overview."""
     boxes = page.evaluate(BOXES.replace(".overview :is", f".overview {within} :is"))
-    if page.viewport_size["width"] < 700:  # it sticks to the end of the screen, over what is scrolled
+    if page.viewport_size["width"] < 700:  # it sticks to the bottom, over what is scrolled
         said = page.locator(".overview .say p").inner_text()
         boxes = [box for box in boxes if box[0] != said]
     return [
@@ -114,9 +114,7 @@ def overlapping(page: Page, within: str = "") -> list[tuple[str, str]]:
 
 
 def settle(page: Page) -> None:
-    """Wait until the server has answered: the script has run, nothing on the page is of an earlier run, and in the
-    place of each chart there is one.
-    """
+    """Wait until the server has answered: the script has ended, nothing stale is left, and all charts are drawn."""
     answered(page)
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.locator("[data-stale=true]")).to_have_count(0)
@@ -126,9 +124,10 @@ def settle(page: Page) -> None:
 
 
 def visit(page: Page, url: str) -> None:
-    """Open a link of the app; from another one of its pages as the browser's back does, with a third of the work.
+    """Open a link of the app. From another page of it, navigate like the browser's back, which takes a third of the
+    work.
 
-    There the sentence and the language stay as they are where the link has none.
+    In that case the sentence and the language stay if the link has none.
     """
     if page.url.partition("//")[2].partition("/")[0] != urlsplit(url).netloc:
         page.goto(url)
@@ -139,7 +138,7 @@ def visit(page: Page, url: str) -> None:
 
 
 def title(page: Page, name: str, language: str = "en") -> None:
-    """Wait for the page called `name`."""
+    """Wait for the page `name`."""
     here = page.locator(".navbar [aria-current]")
     expect(here).to_have_text(catalogue(language)[f"{name}.{'title' if name == 'home' else 'short'}"])
     page.wait_for_url(lambda url: urlsplit(url).path.strip("/").rpartition("/")[2] == ("" if name == "home" else name))
@@ -147,19 +146,19 @@ def title(page: Page, name: str, language: str = "en") -> None:
 
 
 def words_of(sentence: str) -> list[str]:
-    """A sentence's words as the line on top shows them: Chinese signs one by one."""
+    """The words of a sentence on the line on top: Chinese characters are single."""
     return re.findall(r"[\u3001-\u9fff\uff01-\uffef]|[^\s\u3001-\u9fff\uff01-\uffef]+", sentence)
 
 
 def expect_sentence(page: Page, sentence: str) -> None:
-    """The line on top shows it, as read; tour and class cover the word that they ask for."""
+    """The line on top shows the sentence as read; tour and class hide the word that they ask for."""
     covered = r"|\[MASK\]" if re.search("/(lesson|class)", page.url) else ""
     words = [re.compile(f"^({re.escape(word)}{covered})$") for word in words_of(sentence)]
     expect(page.locator(".sentence .chip")).to_have_text(words)
 
 
 def sentence_field(page: Page) -> Locator:
-    """The field in which the sentence is typed, opened if it is not."""
+    """The field for typing the sentence, opened if necessary."""
     field = page.locator(".sentence input")
     if not field.count():
         page.locator(".sentence .type").click()
@@ -167,7 +166,7 @@ def sentence_field(page: Page) -> Locator:
 
 
 def place(page: Page, name: str, number: int) -> Locator:
-    """The button of a layer or a head, above the picture."""
+    """The button of a layer or head above the picture."""
     return page.locator(f".st-key-either-{name}").get_by_role("radio", name=str(number), exact=True)
 
 
@@ -191,8 +190,8 @@ def choose(page: Page, layer: int, head: int) -> None:
 
 
 def link_to(page: Page, name: str) -> Locator:
-    """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
-    path = f"./{path_of(name)}"  # until it is pressed or focused, it may lead there without what is chosen
+    """The link to a page in the bar; opens the menu that holds it, if any."""
+    path = f"./{path_of(name)}"  # it gets the current choice only when pressed or focused
     link = page.locator(f'.navbar a[href="{path}"], .navbar a[href^="{path}?"]')
     link.wait_for(state="attached")
     if not link.is_visible():
@@ -206,7 +205,7 @@ def walk_to(page: Page, name: str, language: str = "en") -> None:
 
 
 def press(page: Page, box: dict[str, float], pause: int) -> None:
-    """Click with so many milliseconds between down and up: a person takes about 100, a machine none."""
+    """Click with `pause` milliseconds between down and up: a person takes about 100, a script none."""
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     if pause:
@@ -215,7 +214,7 @@ def press(page: Page, box: dict[str, float], pause: int) -> None:
 
 
 def asked(url: str) -> dict[str, str]:
-    """The query of a URL."""
+    """Query of a URL."""
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
 
 
@@ -224,7 +223,7 @@ def path_and_sentence(url: str) -> tuple[str, str | None]:
 
 
 def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
-    """The page and the link both say so."""
+    """The page and the link show this choice."""
     expect_sentence(page, sentence)
     expect(place(page, "layer", layer)).to_be_checked()
     expect(place(page, "head", head)).to_be_checked()
@@ -242,7 +241,7 @@ def main_text(page: Page) -> str:
 
 
 class SlowLine:
-    """The line between a page and its server. Once slow, it keeps what either says until it is let through."""
+    """The web socket between a page and its server. While slow, it holds messages until told to deliver them."""
 
     def __init__(self, page: Page) -> None:
         self.slow, self._to_page, self._to_server = False, [], []
@@ -266,20 +265,20 @@ PAGE = "attention?lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace("
 
 
 def opened(page: Page, name: str) -> None:
-    """Wait until a page is there and listens to keys."""
+    """Wait until a page is shown and listens to keys."""
     title(page, name)
     page.locator(".st-key-keys").first.wait_for(state="attached")
     page.wait_for_function("() => Boolean(document.listening)")
 
 
 def wait_for(page: Page, **values: str | None) -> None:
-    """Wait until the link holds these values (None: no such value)."""
+    """Wait until the link has these values (None: not present)."""
     page.wait_for_url(lambda url: all(asked(url).get(name) == value for name, value in values.items()))
     settle(page)
 
 
 def one_head_on(page: Page, app_url: str) -> None:
-    """Open the page and go from head 3 to head 4 by key, so that the page is newer than what it was opened with."""
+    """Open the page and press a key that goes from head 3 to 4, so that the page is newer than its first address."""
     visit(page, f"{app_url}/{PAGE}")
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
@@ -287,7 +286,7 @@ def one_head_on(page: Page, app_url: str) -> None:
     settle(page)
 
 
-# Labels at an axis that lie on each other, by their boxes on the screen.
+# Labels of an axis that overlap.
 TOUCHING = """chart => ['.xtick text', '.ytick text'].flatMap(side => {
     const labels = [...chart.querySelectorAll(side)].filter(label => label.style.visibility !== 'hidden')
     const boxes = labels.map(label => label.getBoundingClientRect())
@@ -300,7 +299,7 @@ TOUCHING = """chart => ['.xtick text', '.ytick text'].flatMap(side => {
 })"""
 
 
-# The contrast of words in pictures, of which axe knows nothing: on the ground of the page, or on that of their bar.
+# Text in pictures with too little contrast to the page or the colour bar; axe does not check it.
 FAINT = r"""() => {
     const whole = colour => colour.startsWith('color(') ? 255 : 1  // "color(srgb 0.8 0.2 0.5)", of a mixture
     const channels = colour => colour.match(/[\d.]+/g).slice(0, 3).map(channel => channel * whole(colour))
@@ -325,8 +324,8 @@ NAMELESS = """() => [...document.querySelectorAll('.chart')]
 
 
 def serious(page: Page) -> list[str]:
-    """What axe finds of serious kind or worse: the rule, the place, and what is wrong there."""
-    options = {"resultTypes": ["violations"], "preload": False}  # no rule that is on asks for the styles once more
+    """Problems that axe rates serious or critical: rule, element, explanation."""
+    options = {"resultTypes": ["violations"], "preload": False}  # no enabled rule needs style sheets again
     found = Axe().run(page, options=options).response["violations"]
     return [
         f"{rule['id']}: {node['html'][:150]} {node['failureSummary']}"

@@ -1,4 +1,4 @@
-"""What a page asks of the server by its socket, and whether the script has run since."""
+"""Messages between a page and the server: whether a run was requested, and whether it has ended."""
 
 from weakref import WeakKeyDictionary
 
@@ -6,11 +6,11 @@ from playwright.sync_api import Page, WebSocket
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-STEP, MOST = 10, 5_000  # milliseconds between two looks, and in all: a line that was cut answers nothing
+STEP, MOST = 10, 5_000  # milliseconds between checks, and in all: a cut line never answers
 
 
 class Talk:
-    """asked: whether the page has asked for a run that has not begun. runs: whether one has begun and goes on."""
+    """asked: the page requested a run that has not begun. runs: a run has begun and not ended."""
 
     def __init__(self) -> None:
         self.asked = self.runs = False
@@ -37,7 +37,7 @@ TALKS: WeakKeyDictionary[Page, Talk] = WeakKeyDictionary()
 
 
 def heed(page: Page) -> None:
-    """From now on note what this page and the server say to each other."""
+    """Watch the messages of this page from now on."""
     talk = TALKS[page] = Talk()
 
     def opened(socket: WebSocket) -> None:
@@ -50,11 +50,11 @@ def heed(page: Page) -> None:
 
 
 def answered(page: Page) -> None:
-    """Wait until what the last key or click asked for has been run, where one did."""
+    """Wait until the run requested by the last key or click, if any, has ended."""
     talk = TALKS.get(page)
     if talk is None:
         return
-    page.evaluate("new Promise(done => setTimeout(done))")  # what was pressed has reached the page
+    page.evaluate("new Promise(done => setTimeout(done))")  # the key or click has reached the page
     for _ in range(MOST // STEP):
         if not talk.asked and not talk.runs:
             return

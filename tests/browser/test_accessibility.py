@@ -1,4 +1,4 @@
-"""For everybody: what a screen reader, a keyboard and weak eyes need, on every page, in both languages and themes."""
+"""What screen readers, keyboards and weak eyes need, on every page, in both languages and themes."""
 
 import re
 from urllib.parse import quote, urlsplit
@@ -23,13 +23,13 @@ from tests.browser.steps import (
 )
 
 TOP = "() => document.querySelector('.js-plotly-plot, .overview')?.getBoundingClientRect().top ?? 0"
-HIGH = 350  # px of 900, where the first picture begins at the lowest
+HIGH = 350  # px of 900, lowest start of the first picture
 GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 
 
 @pytest.mark.parametrize(("language", "names"), [("en", NAMES[::2]), ("zh", NAMES[1::2])], ids=["en", "zh"])
 def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, names: list[str]) -> None:
-    """Each page in one of the languages, which take turns, and themes. On the way, all that was chosen goes along."""
+    """Languages alternate from page to page; the theme changes half-way. The choice goes along."""
     page.emulate_media(color_scheme="light")
     visit(page, f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
     wrong, tops = {}, {}
@@ -38,7 +38,7 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
             link_to(page, name).click()
         title(page, name, language)
         assert urlsplit(page.url).path == f"/{path_of(name)}"
-        if name != "flat":  # which reads a drawing
+        if name != "flat":  # it reads a drawing
             expect_sentence(page, SENTENCE)
         page.wait_for_url(lambda url: [asked(url).get(one) for one in ("s", "layer", "head")] == [SENTENCE, "2", "3"])
         own, home = (catalogue(language)[f"{which}.title"] for which in (name, "home"))
@@ -82,12 +82,12 @@ def test_a_digit_can_be_drawn_and_taken_back_with_the_keyboard(page: Page, app_u
     expect(page.locator(".st-key-line").get_by_text("1", exact=True).last).to_be_visible()
     undo.press("Enter")
     expect(page.get_by_text(catalogue("en")["error.digit_blank"])).to_be_visible()
-    undo.press("Enter")  # what was there before it was cleared
+    undo.press("Enter")  # back to what was there before clearing
     expect(page.get_by_text(catalogue("en")["error.digit_blank"])).not_to_be_visible()
     expect(undo).to_be_disabled()
 
 
-#: What a browser that translates a page does to it: it puts an element in place of each text.
+#: Translate a page as browsers do: replace each text by an element.
 TRANSLATE = """() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, text =>
         text.nodeValue.trim() && text.parentElement.translate && !text.parentElement.closest('script, style, font')

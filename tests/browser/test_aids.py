@@ -1,6 +1,4 @@
-"""What the drawer and the bar offer on every page: an input to compare with, the glossary, a link to share, a
-presentation.
-"""
+"""What the drawer and the bar offer on every page: a second input, the glossary, sharing, presentation."""
 
 from pathlib import Path
 from urllib.parse import urlencode
@@ -32,7 +30,7 @@ LONG = "the animal did not cross the street because it was too tired ."
 
 
 def test_a_press_that_closes_the_drawer_chooses_nothing(page: Page, app_url: str) -> None:
-    """Where a cell, a word, a head or a link lies under it."""
+    """Even if a cell, a word, a head or a link is under it."""
     visit(page, f"{app_url}/attention?lang=en&token=3&key=4&hidden=none&{urlencode({'s': LONG})}")
     opened(page, "attention")
     chart = page.locator(".chart").first
@@ -78,7 +76,7 @@ def test_the_drawer_is_reached_by_keys_and_gives_the_focus_back(page: Page, app_
 
 @pytest.mark.usefixtures("own_tab")
 def test_a_link_is_copied_where_browsers_have_no_clipboard_for_a_page(page: Page, app_url: str) -> None:
-    """Over plain http, as a class opens it."""
+    """Over plain http, as in a class."""
     page.add_init_script("Object.defineProperty(Navigator.prototype, 'clipboard', { configurable: true })")
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
@@ -149,7 +147,7 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
             page.wait_for_function(ENDS)
             heights = page.locator(".chart").evaluate_all("all => all.map(chart => chart.clientHeight)")
             assert max(heights) >= 0.5 * 720, name
-    page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # as a font that comes late moves it
+    page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # like a font that loads late
     page.wait_for_function(ENDS)
 
 
@@ -251,7 +249,7 @@ def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(pa
     for gone in (page.locator(".navbar"), page.locator(".sentence"), chips):
         expect(gone).to_be_hidden()
     expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
-    visit(page, f"{app_url}/{PAGE.replace('attention', 'heads')}")  # it has all that can be left out
+    visit(page, f"{app_url}/{PAGE.replace('attention', 'heads')}")  # this page has everything that can be left out
     opened(page, "heads")
 
     def seen_without(name: str) -> int:
@@ -259,4 +257,4 @@ def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(pa
         return page.locator(":is([data-testid], .navbar button):visible").count()
 
     for name in HIDEABLE:
-        assert seen_without(name) < seen_without("") or name == "depth", name  # which there is no more
+        assert seen_without(name) < seen_without("") or name == "depth", name  # no longer exists

@@ -1,4 +1,4 @@
-"""What the browser draws before the server has answered is what the server then draws, to the last number."""
+"""What the browser draws before the server answers equals what the server then draws, to the last number."""
 
 import re
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ SENTENCE = "the animal did not cross the street because it was too tired ."
 LINK = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
 LINES = LINK | {"as": "lines"}
 DIGIT = {"lang": "en", "input": "digit", "layer": "2", "head": "3"}
-#: What is painted until the server answers, or what the server's picture has in its place, as a text of plain numbers.
+#: What is painted until the server answers, or the same parts of the server's picture, as JSON.
 SKETCH = """(which) => {
     const flat = value => {
         if (ArrayBuffer.isView(value) || Array.isArray(value)) return [...value].map(flat)
@@ -34,7 +34,7 @@ SKETCH = """(which) => {
     const colours = cells.map(({ z, zmin, zmax, colorscale }) => ({ z, zmin, zmax, colorscale }))
     return JSON.stringify(flat([colours, lines, frames]))
 }"""
-#: Press a key; returns what is painted at once, without the server.
+#: Press a key; return what is painted at once.
 PRESS = f"""key => {{
     const pressed = {{ key: key.replace('Shift+', ''), shiftKey: key.startsWith('Shift+') }}
     document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...pressed, bubbles: true, composed: true }}))
@@ -52,7 +52,7 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
     settle(page)
 
 
-#: Pages, links, and keys that are pressed there.
+#: Page, link, and keys to press.
 PRESSED = (
     ("attention", LINK | {"s": LONG, "big": "true"}, "ArrowUp Shift+ArrowRight Shift+ArrowDown"),
     ("attention", LINES | {"s": LONG}, "ArrowDown Shift+ArrowDown"),
@@ -63,7 +63,7 @@ PRESSED = (
 )
 
 
-#: The colours, one beside each number, of what is painted or of Plotly's own picture of the last heatmap.
+#: A colour for each number, from what is painted or from Plotly's image of the last heatmap.
 COLOURS = """async which => {
     const chart = document.querySelector('.chart.once'), images = chart.querySelectorAll('.heatmaplayer image')
     const { z } = chart.wanted.figure.data.findLast(({ type }) => type === 'heatmap')
@@ -84,7 +84,7 @@ def test_what_a_key_draws_at_once_is_what_the_server_draws(page: Page, app_url: 
         for key in keys.split():
             before = page.evaluate(SKETCH, "wanted")
             painted = page.evaluate(PRESS, key)
-            changed = painted != before  # texts so long that pytest should not lay them beside each other
+            changed = painted != before  # a boolean, since pytest would compare the long texts
             assert changed, (link, key)
             page.wait_for_function(f"() => !({BEHIND})()")
             settle(page)
@@ -131,19 +131,19 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
     page.wait_for_function(f"() => !({BEHIND})()")
     page.wait_for_url(lambda url: (asked(url)["layer"], asked(url)["head"]) == ("2", "5"))
     settle(page)
-    assert len(page.evaluate("window.seen")) == 6  # once for each key, and not again when the server has answered
+    assert len(page.evaluate("window.seen")) == 6  # once per key, and not again when the server answers
     expect(page.locator(".sketch, [data-sketch]")).to_have_count(0)
 
 
 def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> None:
-    visit(page, app_url, "attention", **LINES | {"layer": "6", "head": "1"})  # which looks at many words
+    visit(page, app_url, "attention", **LINES | {"layer": "6", "head": "1"})  # a head that attends to many words
     chart, lit = page.locator(".chart.once").first, page.locator(".chart .lit text")
     expect(lit).to_have_count(0)
     for word in (4, 9):
         page.mouse.move(*chart.evaluate(MIDDLE, [word, -0.12]))
         expect(chart).to_have_class(re.compile("lighting"))
         said = [int(share.rstrip("%")) for share in lit.all_text_contents()]
-        assert len(said) > 1 and 85 <= sum(said) <= 103  # what gets very little has no number
+        assert len(said) > 1 and 85 <= sum(said) <= 103  # very small shares have no number
     page.mouse.move(1, 1)
     expect(lit).to_have_count(0)
     pair = "chart => chart.drawn.data.find(trace => trace.customdata).customdata[0]"

@@ -1,4 +1,4 @@
-"""The bar leads to every page with all that is chosen by then, and one step back is one step."""
+"""The bar leads to every page with the current choice, and each step is one step in the history."""
 
 from playwright.sync_api import Page, expect
 
@@ -65,7 +65,7 @@ def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str
     title(page, "translation")
 
 
-#: A button over the page, which its first press replaces; counts its clicks.
+#: A button that its first press replaces; counts its clicks.
 REPLACED = """() => { window.clicks = 0
     const put = () => { document.querySelector('.replaced')?.remove()
         const box = Object.assign(document.createElement('div'), { className: 'replaced', onclick: () => clicks++ })
@@ -86,7 +86,7 @@ def test_two_impatient_clicks_lead_to_the_last_and_nobody_is_called_back_by_a_li
     opened(page, "heads")
     page.wait_for_timeout(500)
     title(page, "heads")
-    link_to(page, "attention").dblclick(delay=300)  # the second click falls on the page that has just come
+    link_to(page, "attention").dblclick(delay=300)  # the second click falls on the new page
     opened(page, "attention")
     link_to(page, "attention").click()
     settle(page)

@@ -1,4 +1,4 @@
-"""A click on a cell shows its arithmetic beside it, on the same screen, with its row and column lit."""
+"""A click on a cell shows its arithmetic next to it, on the same screen, and highlights its row and column."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -7,12 +7,12 @@ from tests.browser.steps import BAR, MIDDLE, SENTENCE, asked, settle, title, vis
 
 QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 pytestmark = pytest.mark.usefixtures("goes_on")
-#: page, which picture, which cell of it (row and column as drawn), what the link then holds, and its symbol
+#: page, picture, cell (row and column as drawn), resulting link, symbol of the cell
 CELLS = [
     ("attention", 0, (6, 2), {"token": "7", "key": "3"}, "A_{7,3}"),
     ("queries_keys_values", 2, (2, 32), {"token": "3", "part": "32", "stage": "V"}, "V_{3,32}"),
 ]
-# Whether the margins that a picture came with were enough.
+# Whether Plotly needed no more than the margins it was given.
 SPARE = """chart => ['l', 't', 'b'].every(side => chart._fullLayout._size[side] === chart.layout.margin[side])"""
 
 
@@ -51,7 +51,7 @@ def test_a_part_of_a_score_leads_to_where_it_was_computed(page: Page, app_url: s
     chart = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path"))
     chart.locator(".barlayer path").first.wait_for(state="attached")
     chart.scroll_into_view_if_needed()
-    page.mouse.click(*chart.evaluate(BAR, 1))  # behind the mean of the row: FFN 1, which found out the positions
+    page.mouse.click(*chart.evaluate(BAR, 1))  # behind the row's mean: FFN 1, found with the positions
     title(page, "feed_forward")
     page.wait_for_url(lambda url: asked(url).get("stage") == "output" and asked(url).get("layer") == "1")
     settle(page)

@@ -1,4 +1,4 @@
-"""A chart stays where it is and shows each new figure; the scripts come from this server, packed, once."""
+"""A chart stays in place and shows each new figure; its scripts come from this server, compressed, once."""
 
 import gzip
 import urllib.request
@@ -70,7 +70,7 @@ def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(pag
     assert "head-3" in saved.value.suggested_filename and saved.value.suggested_filename.endswith(".png")
     assert all(30 <= edge <= 45 for edge in edges), "three dots for each of twelve pixels"
     below = rows[::-1][edges[3] :]
-    title = below.argmin()  # of the axis of keys
+    title = below.argmin()  # of the keys' axis
     assert 20 < title < 80 and not below[title : title + 3].any(), "no name reaches into it"
     page.emulate_media(color_scheme="light")
 
@@ -138,7 +138,7 @@ def test_letters_that_come_before_the_chart_library_are_no_error(page: Page, app
     assert not errors
 
 
-#: Of the maps of a presentation, the names of tokens at their axes that are seen, and their smallest letters.
+#: In the maps of a presentation: visible token names on the axes, and their smallest font size.
 NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-above, .xaxislayer-above)')]
   .map(side => [...side.querySelectorAll('text')].filter(name => getComputedStyle(name).visibility !== 'hidden'))
   .filter(names => names.some(name => name.textContent === '[SEP]'))

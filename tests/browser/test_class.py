@@ -1,4 +1,4 @@
-"""A whole class: a projector, a phone and a laptop in real browsers, and more phones by HTTP, from lobby to report."""
+"""A whole class, from lobby to report: a projector, a phone and a laptop in real browsers, and more phones by HTTP."""
 
 import json
 import re
@@ -26,7 +26,7 @@ from tests.browser.steps import CUT, settle, title
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
-OTHERS = 37  # phones beside the one in a browser
+OTHERS = 37  # phones without a browser
 SENTENCE = "we [MASK] to the park ."
 WRONG, RIGHT = ("go", "ran", "park"), "went"
 ENDS_WITH_THE_SCREEN = """() => {
@@ -38,9 +38,9 @@ ENDS_WITH_THE_SCREEN = """() => {
 LONG = "the old man who lived in the small house near the big river [MASK] his dog to the park every day ."
 PLACE = "attention?layer=3&head=7"
 SIX = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a head", "a layer", "a token"))
-SIX = *SIX, "Because of nothing", "因为每一个注意力头寻找的都是它自己想要的那个东西"  # 24 signs
-#: In pixels, as they are seen: the smallest letters of what the class is told, of its table, and of rows in pictures;
-#: hidden names; the least room between rows of options.
+SIX = *SIX, "Because of nothing", "因为每一个注意力头寻找的都是它自己想要的那个东西"  # 24 characters
+#: Smallest fonts, in px as displayed, of the question, its table, and rows of pictures; number of hidden names; least
+#: gap between rows of options.
 LETTERS = """() => {
     const all = where => [...document.querySelectorAll(where)].filter(one => one.textContent.trim())
     const seen = one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom
@@ -57,7 +57,7 @@ LETTERS = """() => {
 
 @pytest.fixture
 def screen_at(page: Page, browser: Browser, app_url: str) -> Iterator[Callable[..., Page]]:
-    """A browser on a device of its own, at an address of the server: at first the window that the tests share."""
+    """Open an address of the server on a device of its own; the first is the shared window."""
     contexts: list[BrowserContext] = []
     screens = [page]
 
@@ -77,15 +77,15 @@ def screen_at(page: Page, browser: Browser, app_url: str) -> Iterator[Callable[.
 
 
 class Others:
-    """Phones that are no browsers."""
+    """Phones without a browser."""
 
     def __init__(self, url: str, code: str, count: int) -> None:
         self.url, self.code, self.devices = url, code, [""] * count
 
     def look(self, phase: str = "") -> dict:
-        """What the class is told now, or once it is in this phase, as each of them asks for it."""
+        """Let each phone ask for the state, until it is in `phase` if given; returns the last answer."""
         for place, known in enumerate(self.devices):
-            for _ in range(1 if known else 2):  # at first for a number, and then with it
+            for _ in range(1 if known else 2):  # first for a number, then with it
                 with urlopen(f"{self.url}/live/{self.code}/now?d={self.devices[place]}", timeout=30) as answer:
                     said = json.load(answer)
                 self.devices[place] = said.get("device", self.devices[place])
@@ -102,7 +102,7 @@ class Others:
 
 
 def no_hurry(page: Page, acted: float) -> None:
-    """As a person is slower than a test: what follows what was seen then too soon counts as a double click."""
+    """Wait as long as a person would: faster actions count as double clicks."""
     settle(page)
     page.wait_for_timeout(max(0.0, 1000 * (acted + HURRY - time.monotonic())))
 
@@ -116,9 +116,9 @@ def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Pag
 
     def look(name: str) -> None:
         projector.wait_for_function(ENDS_WITH_THE_SCREEN)
-        for where in ("line", "task"):  # which would tell the hidden word
+        for where in ("line", "task"):  # it would tell the hidden word
             expect(projector.locator(f".st-key-{where}")).to_be_hidden()
-        if name in ("closed", "closed_again", "revealed"):  # and can be read from the last row
+        if name in ("closed", "closed_again", "revealed"):  # legible from the last row
             told, rows, names, *_ = projector.evaluate(LETTERS)
             assert told >= 28 and min(rows, names) >= 20, (name, told, rows, names)
 
@@ -149,7 +149,7 @@ def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Pag
     expect(projector.locator(".said")).to_have_count(0)
     look("open")
     go_on("closed")
-    expect(projector.get_by_text(words["class.propose_hint"])).to_have_count(0)  # a tip is for her alone
+    expect(projector.get_by_text(words["class.propose_hint"])).to_have_count(0)  # tips are for the teacher alone
     expect(projector.locator(".said")).to_have_count(0)
     projector.locator(".st-key-class-give_hint button").first.click()
     expect(projector.get_by_text(words["lesson.word.hint_1"])).to_be_visible()
@@ -182,7 +182,7 @@ def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Pag
     expect(projector.locator(".st-key-class_why")).to_contain_text(RIGHT)
     look("explained")
 
-    # away from her class, one press takes phones along, which come back to its next question
+    # away from the class, one press leads phones to the page; they come back for the next question
     projector.locator(".st-key-class-see button").first.click()
     projector.wait_for_url(re.compile("/answer"))
     expect(phone.get_by_text(phones["follow"])).to_have_count(0)
@@ -206,15 +206,15 @@ def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Pag
     expect(phone.locator("main")).to_contain_text(phones["stem"])
     assert len(phone.context.pages) == 1
 
-    # her notes, in a second window, know the key; what is done there is seen on the projector
+    # the teacher's notes, in a second window, have the key; the projector shows what is done there
     with projector.context.expect_page() as opened:
         projector.locator(".st-key-class_bar a").first.click()
     notes = opened.value
     expect(notes.get_by_text(words["class.say"])).to_be_visible()
-    notes.get_by_role("button", name=words["class.to_ended"]).click()  # which asks once
+    notes.get_by_role("button", name=words["class.to_ended"]).click()  # asks for confirmation
     notes.locator(".st-key-class-to_end button").first.click()
     expect(projector.get_by_text(words["class.ended_help"])).to_be_visible()
-    notes.locator(".st-key-class-reopen button").first.click()  # it was a mistake, which the projector soon knows
+    notes.locator(".st-key-class-reopen button").first.click()  # undone; the projector soon shows it
     expect(bar()).to_contain_text(words["class.phase_question"], timeout=5000)
     expect(phone.locator("main")).to_contain_text(phones["stem"])
     no_hurry(projector, time.monotonic())
@@ -235,8 +235,8 @@ def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Pag
 def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     app_url: str, screen_at: Callable[..., Page]
 ) -> None:
-    """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page: also
-    one as long as may be asked, with as much to say after it.
+    """Twenty-four tokens as possible answers; and a teacher's own questions next to a page's picture, also of the
+    greatest length.
     """
     asks = (
         ("Why are there several heads in each layer and not just one that does all of this work?", SIX, "Because."),
@@ -270,7 +270,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             assert not hidden and page.locator(".chart").count() == (question != "fit" or phase in TOLD)
             assert question == "fit" or page.evaluate(CUT) == [], phase
     heights = []
-    for more in ("", "&" + page.url.partition("?")[2]):  # the way back to the class takes nothing from a map
+    for more in ("", "&" + page.url.partition("?")[2]):  # the way back to the class takes no height from a map
         page.goto(f"{app_url}/attention?{link}&big=true{more}")
         title(page, "attention")
         expect(page.locator(".st-key-to_class")).to_have_count(int(bool(more)))
@@ -302,7 +302,7 @@ def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(app_url: str, s
 
 @pytest.fixture
 def live_page(page: Page) -> Page:
-    """A page with what tells the projector of a class, and no server."""
+    """A page with only the class's live component, without a server."""
     page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
     page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", body=content(SCRIPTS["live"])))
     page.goto("http://127.0.0.1/")
@@ -343,7 +343,7 @@ def test_a_phone_that_follows_says_which_one_of_its_class_it_is(live_page: Page)
         }
         return asked
     }""")
-    assert asked == ["?t=t", "?t=t&d=7&v=a%2Fb", "?t=t", "?t=t", "?t=t"]  # the last: her own screen
+    assert asked == ["?t=t", "?t=t&d=7&v=a%2Fb", "?t=t", "?t=t", "?t=t"]  # the last: the teacher's screen
 
 
 def test_a_teacher_sees_it_where_more_have_answered_than_are_there(live_page: Page) -> None:
@@ -368,12 +368,12 @@ def test_shares_of_a_class_are_rounded_alike_while_it_answers_and_afterwards(liv
             return document.querySelector('.live').textContent
         })
     }""")
-    afterwards = [percent(answered / 40) for answered in range(4, 41)]  # below a tenth, with a decimal
+    afterwards = [percent(answered / 40) for answered in range(4, 41)]  # below 10 %, with a decimal
     assert shown[4:] == afterwards and shown[0] == "0%"
 
 
 def answer_on(phone: Page, guess: str) -> None:
-    """Write a word on a phone, and say nothing of how sure one is."""
+    """Send a word from a phone, without saying how sure."""
     phone.locator("#guess").fill(guess)
     phone.locator("button.main").click()
     expect(phone.locator("main")).to_contain_text("✓")

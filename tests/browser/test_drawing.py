@@ -12,7 +12,7 @@ from pages.screen.runs import pipelines
 from tests.browser.pad import draw, drawing_in, open_pad, pad, places, press, settle, verdict
 from tests.browser.steps import SlowLine, link_to
 
-# The pad, or whatever it lies in, no longer moves.
+# Resolves when the pad no longer moves.
 AT_REST = """canvas => new Promise(done => {
     const place = () => JSON.stringify(canvas.getBoundingClientRect()), at = place()
     setTimeout(() => done(place() === at), 300)
@@ -21,7 +21,7 @@ AT_REST = """canvas => new Promise(done => {
 
 @pytest.mark.usefixtures("own_tab")
 def test_nine_of_ten_digits_are_recognised_thick_and_large_or_thin_and_small(page: Page, app_url: str) -> None:
-    """Each as it stands on the pad, while the server hears nothing; of the last in either pen the page says it, too."""
+    """Read from the pad while the server is not reached; for the last digit of each pen, also from the page."""
     line, right = SlowLine(page), 0
     open_pad(page, app_url)
     for pen, height, digits in (("thin", 0.3, range(0, 10, 2)), ("thick", 0.88, range(1, 10, 2))):
@@ -80,13 +80,13 @@ def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> 
     settle(page)
     assert verdict(page) == "1", "the first stroke takes the place of an example"
     press(page, "undo")
-    draw(page, 1)  # before anybody has said that the example is back
+    draw(page, 1)  # before the server has confirmed the example
     settle(page)
     assert verdict(page) == "1"
     press(page, "undo")
     settle(page)
     assert places(page) == sketch.example(6)
-    for _ in range(2):  # the same picture twice: cleared, an example, cleared again
+    for _ in range(2):  # the same picture twice: cleared, example, cleared
         press(page, "clear")
         settle(page)
         assert not any(places(page))
@@ -112,12 +112,12 @@ def test_a_finger_draws_and_does_not_scroll(phone: Page, app_url: str) -> None:
     expect(phone.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     settle(phone)
     pad(phone).scroll_into_view_if_needed()
-    phone.wait_for_function(AT_REST, arg=pad(phone).element_handle())  # it comes with a movement
+    phone.wait_for_function(AT_REST, arg=pad(phone).element_handle())  # it moves in
     box, before = pad(phone).bounding_box(), places(phone)
     finger = phone.context.new_cdp_session(phone)
 
     def swipe(x: float, start: float, end: float) -> None:
-        """One finger straight down or up the screen."""
+        """Swipe with one finger, straight up or down."""
         for kind, y in [("touchStart", start), *(("touchMove", y) for y in np.linspace(start, end, 12))]:
             finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": float(y)}]})
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})

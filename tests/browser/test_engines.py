@@ -13,14 +13,14 @@ from tests.browser.engines import Engine, Firefox, WebKit, firefox, wait, webkit
 from tests.classroom.school import School, school
 
 SENTENCE = "she gave the dog a book ."
-# Press the link of a page in the bar, also where a menu holds it.
+# Press a page's link in the bar, also inside a menu.
 TO_PAGE = """const ways = [...document.querySelectorAll('.navbar a')]
 const way = ways.find(one => new URL(one.href).pathname === '/' + arguments[0])
 way?.click()
 return Boolean(way)"""
 AT_PAGE = """const marked = document.querySelector('.navbar [aria-current]')?.textContent.trim()
 return location.pathname === '/' + arguments[0] && marked === arguments[1]"""
-# What is broken on a page, in a list of its own; nothing until the page is whole, or broken.
+# A list of what is broken on a page, in a list; null until the page is complete or broken.
 BROKEN = """const all = where => [...document.querySelectorAll(where)]
 const wrong = all('[data-testid=stException], [data-testid=stAlertContentError]').map(one => one.textContent)
 wrong.push(...document.body.textContent.match(/BidiComponent Error.{0,80}/g) ?? [])
@@ -33,11 +33,11 @@ CHIPS = """const words = [...document.querySelectorAll('.sentence .chip')].map(c
 return words.join() === arguments[0].join()"""
 IN_LINK = "return new URLSearchParams(location.search).get(arguments[0]) === arguments[1]"
 
-# Of each arrow the colours of its line and of its head.
+# Colours of the line and the head of each arrow.
 ARROWS = """const colour = where => getComputedStyle(where).stroke
 const head = line => document.querySelector(`${line.getAttribute('marker-end').slice(4, -1)} path`)
 return [...document.querySelectorAll('.overview path[marker-end]')].map(line => [colour(line), colour(head(line))])"""
-# What is pressed on Home, one after the other, and what is then seen.
+# Pressed on Home, in order -> then visible.
 HOME = {
     ".overview .title[data-role=w]": ".overview .panel .shares .on",
     ".overview .title.open .close": ".overview:not(.opens)",
@@ -49,7 +49,7 @@ HOME = {
 
 @pytest.fixture(autouse=True)
 def nothing_leaves_this_machine() -> None:
-    """These browsers do not tell what they ask for; Chromium does."""
+    """These drivers do not report requests; Chromium's does."""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
 
 
 def open_whole(engine: Engine, url: str) -> None:
-    """Go there, and find nothing broken."""
+    """Open an address, and assert that nothing is broken."""
     engine.open(url)
     assert not (broken := wait(engine, BROKEN)[0] + engine.errors()), broken
 

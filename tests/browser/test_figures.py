@@ -1,4 +1,4 @@
-"""What the mouse and the eye meet on a figure, in a page that holds nothing else: no server is asked."""
+"""Figures under the mouse, on a page without a server."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -28,7 +28,7 @@ loudest = partial(loudest_of, words=lambda neuron: [])
 
 @pytest.fixture(scope="module")
 def page(context: BrowserContext, browser_context_args: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """One page in which the figures are drawn one after the other."""
+    """One page for all figures."""
     with kept_tab(context, browser_context_args, request) as page:
         yield page
 
@@ -50,7 +50,7 @@ def test_the_mouse_on_a_bar_gives_that_bar(page: Page, make: Callable[[Trace, Pl
 
 def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page) -> None:
     chart = draw(page, lines(run_of(), AT, "layers.1.attention.weights").drawn())
-    # After each click the browser works for so long that it hears of the next one before its own timers.
+    # After each click the browser is busy so long that it hears of the next one before its own timers.
     page.evaluate("""() => {
       const work = () => { for (const end = performance.now() + 400; performance.now() < end;); }
       document.querySelector('.chart').addEventListener('mouseup', () => setTimeout(work))

@@ -1,4 +1,4 @@
-"""Tokens and labels of a checkpoint that would run as scripts: none does, in whatever holds them in a browser."""
+"""A checkpoint's tokens and labels that are scripts: none runs, wherever a browser shows them."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ HOSTILE = {
 }
 LABELS = dict(zip("01", HOSTILE.values(), strict=False))
 SENTENCE = " ".join(HOSTILE.get(word, word) for word in (*WORDS[:8], "[MASK]"))
-#: Waits until every picture has come or failed, and what hears of that has run.
+#: Waits until every image has loaded or failed, and its handlers have run.
 FAILED = """Promise.all([...document.images].filter(image => !image.complete).map(image => new Promise(done => {
   for (const end of ['load', 'error']) image.addEventListener(end, done)
 }))).then(() => new Promise(done => setTimeout(done, 50)))"""
@@ -41,7 +41,7 @@ FAILED = """Promise.all([...document.images].filter(image => !image.complete).ma
 
 @cache
 def folder(kind: str) -> Path:
-    """A small network of theirs whose words and labels are hostile."""
+    """A small checkpoint with hostile words and labels."""
     path = Path(mkdtemp()) / kind
     shutil.copytree(theirs(kind)[1], path)
     tokenizer = (path / "tokenizer.json").read_text()
@@ -62,7 +62,7 @@ def trace(kind: str = "BertForMaskedLM") -> Trace:
 
 
 def answered() -> str:
-    """The report of a class whose teacher asked of hostile tokens."""
+    """Report of a class that was asked about hostile tokens."""
     both = {language: next(iter(HOSTILE.values())) for language in ("en", "zh")}
     names = {language: list(LABELS.values()) for language in ("en", "zh")}
     shown = {"gesture": "choice", "options": list(LABELS), "names": names, "ask": both, "about": both}
@@ -78,7 +78,7 @@ def taken() -> exports.Taken:
     return exports.Taken(names[0], figure, pd.DataFrame, names[1], names, SENTENCE, "")
 
 
-#: What is shown in a notebook or saved: HTML that holds hostile names.
+#: Shown in a notebook or saved: HTML with hostile names.
 HTML: dict[str, Callable[[], str]] = {
     "rows and columns": lambda: trace().show("layers.0.attention.weights", head=1)._repr_html_(),
     "rows of several axes": lambda: trace().show("layers.0.attention.weights")._repr_html_(),
@@ -111,7 +111,7 @@ def failed(page: Page) -> None:
 
 @pytest.fixture
 def rung(page: Page) -> Iterator[list[str]]:
-    """What scripts said that ran though they should not."""
+    """Dialogs opened by scripts; none may be."""
     said: list[str] = []
 
     def hear(dialog: object) -> None:
@@ -156,7 +156,7 @@ def test_no_name_runs_on_a_page(
     kind: str, names: tuple[str, ...], page: Page, theirs_url: str, rung: list[str]
 ) -> None:
     query = {"lang": "en", "model": kind, "s": SENTENCE, "token": 2, "hidden": "none"}
-    page.goto(f"{theirs_url}/{names[0]}?{urlencode(query)}")  # the very first visitor may come by a deep link
+    page.goto(f"{theirs_url}/{names[0]}?{urlencode(query)}")  # the first visitor may arrive by a deep link
     for name in names:
         if name != names[0]:
             walk_to(page, name)

@@ -1,4 +1,4 @@
-"""A phone in class: it comes in, answers with every gesture, waits where there is no line, and sees the truth."""
+"""A phone in class: it joins, answers with every gesture, waits while offline, and sees the truth."""
 
 from collections.abc import Callable, Iterator
 
@@ -18,7 +18,7 @@ from tests.school.classroom.asked import EXAMPLES, SECRET
 Phones = Callable[..., Page]
 SIZE = {"width": 390, "height": 760}
 SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-#: What phones of ten years ago lack, and what a browser forbids that keeps nothing.
+#: Remove what ten-year-old phones lack, and what private windows forbid.
 OLD = """delete window.EventSource; delete window.fetch; delete Promise.prototype.finally; delete Array.prototype.flat
 Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })
 Object.defineProperty(window, 'crypto', { value: undefined })"""
@@ -33,14 +33,14 @@ def worker(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: d
 
 @pytest.fixture
 def lesson(worker: School) -> School:
-    """A class of its own."""
+    """A class for one test."""
     worker.code, worker.key = worker.store.create()
     return worker
 
 
 @pytest.fixture
 def new_phone(browser: Browser, lesson: School) -> Iterator[Callable[..., Page]]:
-    """A phone that follows the class's QR code; whatever breaks on its page fails the test."""
+    """Opens phones at the class's address; errors on their pages fail the test."""
     contexts: list[BrowserContext] = []
     broken: list[str] = []
 
@@ -64,7 +64,7 @@ def says(page: Page, name: str, language: str = "en", **values: object) -> None:
 
 
 def answer(page: Page, gesture: str, sure: int = 3) -> None:
-    """Guess wrong, by keyboard alone. sure: 0, not to say it."""
+    """Answer wrongly, with the keyboard alone. sure: 0 says nothing."""
     if gesture == "chips":
         for place, times in enumerate((2, 1, 0)):
             for _ in range(times):
@@ -76,11 +76,11 @@ def answer(page: Page, gesture: str, sure: int = 3) -> None:
     else:
         wrong = EXAMPLES[gesture].shown["options"].index(EXAMPLES[gesture].wrong[0])
         page.locator(".choice").nth(wrong).press("Space")
-    if gesture not in ("tap", "same", "chips"):  # in which the last tap is all
+    if gesture not in ("tap", "same", "chips"):  # else the last tap sends the answer
         page.locator("button.main").press("Enter")
     if sure:
         choice = page.locator(".sure .choice").nth(sure - 1)
-        expect(choice).to_be_enabled()  # a moment later: what follows at once is the same tap
+        expect(choice).to_be_enabled()  # a moment later: an immediate tap would count as the same
         choice.press("Space")
         expect(choice).to_have_attribute("aria-pressed", "true")
 
@@ -153,7 +153,7 @@ def test_in_forced_colours_bars_line_and_marks_are_seen(lesson: School, new_phon
     assert len(seen) >= 3 and not any("255, 255, 255" in colour for colour in seen), seen
     page.goto("about:blank")
     page.set_content(f'<style>{STYLE.read_text("utf-8")}</style><p class="said"><i class="vote">1</i></p>')
-    assert page.locator(".said i").evaluate_all(grounds) == ["rgb(230, 159, 0)"]  # on the projector, too
+    assert page.locator(".said i").evaluate_all(grounds) == ["rgb(230, 159, 0)"]  # as on the projector
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
     page.keyboard.press("Enter")
     says(page, "unknown", language, code="ZZZZZZ")
     look("unknown")
-    for typed in ("abc", " ".join(lesson.code.lower())):  # too short; as the board spaces it
+    for typed in ("abc", " ".join(lesson.code.lower())):  # too short; spaced as on the board
         page.locator("#code").fill("")
         page.keyboard.type(typed)
         page.keyboard.press("Enter")
@@ -195,7 +195,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
         lesson.go(Phase.OPEN)
         expect(page.locator("form, fieldset").first).to_be_visible()
         look(f"{gesture} open")
-        if gesture in ("word", "number", "slide"):  # of options a tap is all
+        if gesture in ("word", "number", "slide"):  # options are sent by a tap
             page.locator("button.main").press("Enter")
             expect(page.locator("[role=alert]")).to_be_visible()
         answer(page, gesture)
@@ -213,7 +213,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
         look(f"{gesture} revealed")
         assert [vote.confidence for vote in lesson.votes()[1]] == [3]
     lesson.store.lead(lesson.code, lesson.key, "attention?layer=3&goal=oneway.90.5")
-    expect(page.locator("main > :first-child a.link")).to_have_text(join.words(language)["follow"])  # not at its foot
+    expect(page.locator("main > :first-child a.link")).to_have_text(join.words(language)["follow"])  # not at the bottom
     lesson.go(Phase.ENDED)
     says(page, "ended", language)
     homework = page.locator("a.link", has_text=join.words(language)["homework"])
@@ -233,7 +233,7 @@ def test_a_vote_in_the_pocket_is_sent_when_there_is_a_line_again(lesson: School,
     open_question(lesson)
     expect(page.locator(".choice").first).to_be_visible()
     page.context.set_offline(True)
-    answer(page, "tap", sure=0)  # his tap is all
+    answer(page, "tap", sure=0)  # the tap is enough
     says(page, "waiting")
     page.clock.run_for(60_000)
     says(page, "offline_vote")
@@ -306,7 +306,7 @@ def test_double_taps_are_one_vote(lesson: School, new_phone: Phones) -> None:
 
 
 def test_how_sure_he_is_waits_until_his_answer_is_acknowledged(lesson: School, new_phone: Phones) -> None:
-    """Where the class is closed between them, the answer that is kept is the one that counts, and he is told so."""
+    """If the class closes in between, the acknowledged answer counts, and the student is told."""
     page = new_phone()
     open_question(lesson)
     sent: list[dict] = []
@@ -314,7 +314,7 @@ def test_how_sure_he_is_waits_until_his_answer_is_acknowledged(lesson: School, n
     def heard_by_nobody(route: Route) -> None:
         sent.append(route.request.post_data_json)
         if len(sent) == 1:
-            route.fetch()  # it is kept, and he does not hear of it
+            route.fetch()  # kept, but not acknowledged
         route.abort()
 
     page.route("**/vote*", heard_by_nobody)
@@ -380,7 +380,7 @@ def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(lesson: Sch
             assert page.locator("#guess").count() == 0
     expect(page.locator("#guess")).to_have_value("begun")
     page.locator("#guess").evaluate("box => box.mine = true")
-    page.wait_for_timeout(1100)  # so long that it asks again when it wakes
+    page.wait_for_timeout(1100)  # long enough that it asks again when it wakes
     with page.expect_response("**/now*"):
         page.evaluate("dispatchEvent(new Event('online'))")
     page.wait_for_timeout(200)
@@ -412,6 +412,6 @@ def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(lesson: S
     expect(page.locator("#code")).to_have_value("")
     page.reload()
     expect(page.locator("[role=alert]")).to_have_count(0)
-    page.locator("#code").fill(lesson.store.create()[0])  # the next class, on the same page
+    page.locator("#code").fill(lesson.store.create()[0])  # another class, on the same page
     page.keyboard.press("Enter")
     says(page, "lobby")

@@ -1,4 +1,4 @@
-"""What a visitor does, in a real browser: type, walk, click, switch, share, on a wide screen and on a phone."""
+"""What a visitor does in a real browser: type, navigate, click, switch, share, on a wide screen and on a phone."""
 
 import re
 from urllib.parse import quote, urlsplit
@@ -83,7 +83,7 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
             page.evaluate("history.length"),
             link_to(page, there).bounding_box(),
         )
-        sentence_field(page)  # what stands there is selected
+        sentence_field(page)  # its text is selected
         page.keyboard.type(typed)
         press(page, box, 100 * (turn % 2))
         page.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
@@ -104,7 +104,7 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
 
 
 def heads_is_on_its_way(page: Page, app_url: str) -> SlowLine:
-    """Attention is on the screen; Heads was asked for and is written, but has not arrived."""
+    """Attention is shown; Heads was requested and written by the server, but has not arrived."""
     line = SlowLine(page)
     page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}")
     title(page, "attention")
@@ -119,7 +119,7 @@ def heads_is_on_its_way(page: Page, app_url: str) -> SlowLine:
 @pytest.mark.usefixtures("own_tab")
 def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page: Page, app_url: str) -> None:
     line = SlowLine(page)
-    page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FIRST}")  # its picture is large: it is sent once, and then named
+    page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FIRST}")  # its large picture is sent once, then referred to
     title(page, "heads")
     place(page, "layer", 2).click()
     page.wait_for_url(lambda url: asked(url)["layer"] == "2")
@@ -171,7 +171,7 @@ def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page,
 
 @pytest.mark.parametrize("part", ["js/ButtonGroup|plotly", "chart-"], ids=["of the client", "of ours"])
 def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page, app_url: str, part: str) -> None:
-    def health(route: Route) -> None:  # the client itself, which asks in another way, begins; for us the line is broken
+    def health(route: Route) -> None:  # called by the client itself; for the app the line is broken
         route.abort() if route.request.resource_type == "fetch" else route.continue_()
 
     page.route(re.compile(f"/static/({part})"), lambda route: route.abort())
@@ -211,7 +211,7 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(phone: Page, a
         title(phone, name)
         phone.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
         assert phone.evaluate(WIDEST) <= 0, f"{name} is wider than the screen"
-    place(phone, "head", 4).tap()  # a head is chosen where the picture is
+    place(phone, "head", 4).tap()  # a head is chosen at its picture
     phone.wait_for_url(lambda url: asked(url).get("head") == "4")
 
 
@@ -222,8 +222,8 @@ DESK, PHONE, PROJECTOR = ({"width": width, "height": high} for width, high in ((
 def test_names_in_pictures_lie_on_none_and_lean_only_where_upright_they_would(
     page: Page, app_url: str, lang: str, sentence: str
 ) -> None:
-    """On every page, and beside a teacher's own question: at a desk and on a phone in one of the languages, and in a
-    presentation in the other. None is wider than its screen.
+    """Every page, and a teacher's own question, is no wider than its screen: at a desk and on a phone in one language,
+    in a presentation in the other.
     """
     own = Question(OWN, None, "tap", 0, 2, own=Own("?", "", ("a", "b")), place="attention?layer=3&head=2")
     said, lesson = f"lang={lang}&s={quote(sentence)}&layer=3&head=2", f"&lesson={lesson_to_code(own_lesson([own]))}"
@@ -231,7 +231,7 @@ def test_names_in_pictures_lie_on_none_and_lean_only_where_upright_they_would(
     first = lang != "en"
     for big, some in (("", names[first::2]), ("&big=true", names[not first :: 2])):
         for turn, name in enumerate(some):
-            sizes = [PROJECTOR] if big else [DESK, PHONE][:: -1 if turn % 2 else 1]  # as wide as it was at first
+            sizes = [PROJECTOR] if big else [DESK, PHONE][:: -1 if turn % 2 else 1]  # resizes once per page
             page.set_viewport_size(sizes[0])
             visit(page, f"{app_url}/{name}?{said}{big}{lesson if name == 'lesson' else ''}")
             title(page, name, lang)
@@ -268,7 +268,7 @@ def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(p
     title(page, "attention")
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")
-    page.mouse.click(*chart.evaluate(MIDDLE, [4, 6]))  # ‘dog’ looks at ‘book’
+    page.mouse.click(*chart.evaluate(MIDDLE, [4, 6]))  # ‘dog’ attends to ‘book’
     page.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("5", "7"))
     settle(page)
     working = page.locator("[class*=st-key-working]").first
@@ -279,5 +279,5 @@ def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(p
     title(page, "attention", "zh")
     expect(working).to_contain_text("book")
     assert (asked(page.url)["token"], asked(page.url)["key"]) == ("5", "7")
-    write(page, "i love you .")  # six pieces: the seventh is no more
+    write(page, "i love you .")  # six tokens: the seventh is gone
     expect(working).to_contain_text("“i” → “i”")

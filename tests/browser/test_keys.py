@@ -1,4 +1,6 @@
-"""Without a mouse: arrows choose heads and layers, with Shift the cell; digits the step, and a step is played."""
+"""Without a mouse: arrows choose heads and layers, with Shift the cell; digits choose the step, and steps can be
+played.
+"""
 
 import re
 from itertools import groupby
@@ -58,7 +60,7 @@ def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_
     page.get_by_role("radio", name="mask").click()
     page.keyboard.press("ArrowDown")
     wait_for(page, stage="masked", layer="3", head="4")
-    place(page, "layer", 3).focus()  # as by Tab: there the arrows belong to the row
+    place(page, "layer", 3).focus()  # as with Tab: then the row uses the arrows
     page.keyboard.press("ArrowRight")
     expect(place(page, "layer", 4)).to_be_focused()
     page.keyboard.press("Enter")
@@ -71,9 +73,9 @@ def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None
     play = page.get_by_role("button", name=re.compile("Play"))
     seen = []
     page.on("framenavigated", lambda frame: seen.append(asked(frame.url).get("stage")))
-    play.dblclick(delay=150)  # as some click everything
+    play.dblclick(delay=150)  # some people double-click everything
     wait_for(page, stage="heads")
-    expect(play).to_be_visible()  # and no longer Stop
+    expect(play).to_be_visible()  # no longer Stop
     page.wait_for_timeout(2500)
     assert [step for step, _ in groupby(seen)] == ["scores", "scaled", "masked", "weights", "heads"]
 

@@ -1,4 +1,4 @@
-"""The laboratory in a real browser: a clicked cell is a change, which stays in the link and goes to every page."""
+"""The laboratory in a real browser: clicking a cell makes a change, which stays in the link and on every page."""
 
 from itertools import product
 from urllib.parse import urlencode, urlsplit
@@ -25,7 +25,7 @@ def change(page: Page, kind: str, row: int, column: int) -> None:
 
 
 def changes(page: Page) -> Locator:
-    """The changes of the run, each as a button that takes it back."""
+    """Buttons of the run's changes, which take them back."""
     return page.locator(".st-key-changes").get_by_role("button", name=" · ")
 
 
@@ -55,7 +55,7 @@ SIDES = (("x", "width"), ("y", "height"))
 
 
 def lie_on(one: dict, other: dict) -> bool:
-    """Whether two boxes share more than an edge."""
+    """Whether two boxes overlap by more than an edge."""
     sides = ((max(one[at], other[at]), min(one[at] + one[far], other[at] + other[far])) for at, far in SIDES)
     return all(end - begin > 1 for begin, end in sides)
 
@@ -85,10 +85,10 @@ def test_a_presentation_of_changes_and_of_another_input_ends_with_the_screen(pag
     edits = {"edits": "layers.3.attention.heads~zero~head.2", "measure": "lead"}  # the lead takes most room
     inputs = {"s": ANIMAL}, {"input": "digit"}
     others = {"other": ANIMAL.replace("tired", "wide")}, {"other_ink": sketch.to_code(sketch.example(3))}
-    both = edits | {"shown": "beside"}  # says most
+    both = edits | {"shown": "beside"}  # the longest texts
     rooms = [(tab, next(iter(kinds))) for tab, kinds in PARTS.items()] + [("input", "patching")]
     for (number, (tab, kind)), (turn, lang) in product(enumerate(rooms), enumerate(LANGUAGES)):
-        which = (turn + number) % 2  # any two of room, language, input and state meet
+        which = (turn + number) % 2  # every pair of room, language, input and state occurs
         state = (edits, both | others[which])[(turn + number // 2) % 2]
         link = {"lang": lang, "big": "true", "tab": tab, "block": kind} | inputs[which] | state
         visit(page, f"{app_url}/what_if?{urlencode(link)}")
@@ -115,7 +115,7 @@ def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> 
         assert [one.bounding_box() for one in shown] == before, (width, kind)
 
 
-#: Where marks of a picture that answer to clicks lie on the screen: one of each kind.
+#: Positions on the screen of clickable marks, one of each kind.
 MARKS = """chart => { const { left, top } = chart.getBoundingClientRect(), on = chart._fullLayout
     const side = name => on[name[0] + 'axis' + name.slice(1)], answers = ({ x, y, type, hoverinfo, mode }) =>
         x && y && hoverinfo !== 'skip' && (type === 'bar' || mode?.includes('markers'))
@@ -126,7 +126,7 @@ MARKS = """chart => { const { left, top } = chart.getBoundingClientRect(), on = 
 
 
 def tab(url: str) -> tuple[str, str]:
-    """Page and tab of an address."""
+    """Path and tab of an address."""
     return urlsplit(url).path, asked(url).get("tab", "")
 
 

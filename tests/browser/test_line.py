@@ -1,6 +1,4 @@
-"""What a visitor does while the line to the server is cut: it is done when the line is whole, once, and on no part of
-the page before.
-"""
+"""What a visitor does while the connection is cut is done once it is back, once, and on the page as it then is."""
 
 from collections.abc import Callable, Iterator
 
@@ -21,7 +19,7 @@ AWAY = 4000  # ms
 
 @pytest.fixture(scope="module")
 def way(app_url: str) -> Iterator[Line]:
-    """One address for all, of which the browser keeps the compiled scripts."""
+    """One address for all tests, so that the browser keeps compiled scripts."""
     with line_to(app_url) as line:
         yield line
 
@@ -66,7 +64,7 @@ def _walks_on(page: Page) -> None:
 
 
 CONTROLS: dict[str, tuple[str, Callable[[Page], None], Callable[[str], bool], str]] = {
-    # what is done -> link, how, what its address says then, and what the page shows
+    # action -> link, function, condition on the address, text on the page
     "typed": (PAGE, _types, lambda url: asked(url).get("s") == NEW, "she"),
     "drawing": ("tokens?input=digit&lang=en", _draws, lambda url: "ink" in asked(url), ""),
     "keys": (PAGE, _presses_a_key, lambda url: asked(url).get("layer") == "3", "layer 3"),
@@ -84,7 +82,7 @@ def _open(page: Page, line: Line, link: str) -> None:
 
 
 def _prepare(page: Page, control: str) -> None:
-    """What lies in the drawer or in a box is at hand before the line is cut."""
+    """Open the drawer or box that holds the control, before the line is cut."""
     if control == "settings":
         open_settings(page)
     elif control == "drawing":
@@ -100,7 +98,7 @@ def test_what_is_done_while_the_line_is_cut_is_done_when_it_is_whole(page: Page,
     _prepare(page, control)
     line.cut()
     act(page)
-    if control in ("typed", "page"):  # long enough to be told of it: in English, in Chinese
+    if control in ("typed", "page"):  # long enough for the message, in English and in Chinese
         words = catalogue(asked(page.url)["lang"])["frame.unheard"]
         expect(page.get_by_role("status").filter(has_text=words)).to_be_visible()
         expect(page.get_by_role("dialog").filter(has_text="onnect")).to_have_count(0)
@@ -115,7 +113,7 @@ def test_what_is_done_while_the_line_is_cut_is_done_when_it_is_whole(page: Page,
 
 
 def _same_as_its_address(page: Page) -> None:
-    """The line, the picture and the arithmetic are those that the address leads to."""
+    """A reload changes neither the line on top, nor the arithmetic, nor the charts."""
     settle(page)
     heard, charts = main_text(page), page.locator(".chart").all_inner_texts()
     page.reload()

@@ -1,4 +1,4 @@
-"""Maps side by side: their rows are named once; and each pixel shows the largest of the cells that share it."""
+"""Adjacent maps name their rows once; each pixel shows the strongest of the cells that share it."""
 
 import numpy as np
 from playwright.sync_api import Page

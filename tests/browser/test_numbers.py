@@ -1,4 +1,4 @@
-"""Numbers are rounded alike wherever they are written: by Python, by the painter of Home, in the cells of a map."""
+"""Numbers are rounded alike by Python, by the painter of Home, and in the cells of a map."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ WRITTEN = """async ([source, values]) => {
 
 def test_python_and_the_painter_write_a_number_alike(page: Page, app_url: str) -> None:
     script, values = f"{app_url}/{address(SCRIPTS['painter'])}", [float(value) for value in CASES]
-    page.goto(script)  # as a text: from its own server a page may import it
+    page.goto(script)  # so that the page may import from this server
     found = page.evaluate(ROUNDED, [script, values])
     for value, (two, short) in zip(values, found, strict=True):
         assert two == written(f"{value:.2f}"), value
@@ -41,7 +41,7 @@ def test_python_and_the_painter_write_a_number_alike(page: Page, app_url: str) -
 
 
 def test_python_and_the_cells_of_a_map_write_a_number_alike(page: Page) -> None:
-    cells = np.array(CASES[: len(CASES) // 20 * 20], np.float32).reshape(-1, 20)  # as figures hold them
+    cells = np.array(CASES[: len(CASES) // 20 * 20], np.float32).reshape(-1, 20)  # float32, as in figures
     look = {"square": False, "scale": "signed", "height": 60 * len(cells) + 100}
     figure = heatmap(cells, Axis.counted("i", len(cells)), Axis.counted("j", 20), **look)
     figure.layout["meta"] = {"numbers": True}

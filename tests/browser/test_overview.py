@@ -1,4 +1,4 @@
-"""The overview in a real browser: what is pointed at, stepped through, played, clicked, hidden and typed."""
+"""The overview in a real browser: point, step, play, click, hide, type."""
 
 import re
 from collections.abc import Callable
@@ -27,36 +27,36 @@ SENTENCE = "the animal did not cross the street because it was too tired ."
 TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
 LINK = f"?lang=en&s={SENTENCE}&hidden=4&layer=3&head=7"
 DESKS = [(1440, 900), (1280, 720)]
-# How large what is read there is, in pixels.
+# Smallest font sizes, in pixels.
 SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.under-cell', '.thumb em', '.legend'].map(
   part => [part, [...document.querySelectorAll('.overview ' + part)].filter(
     node => node.checkVisibility() && node.textContent).map(node => parseFloat(getComputedStyle(node).fontSize))]))"""
-# Waits for two frames.
+# Wait for two frames.
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# Whether the page can be scrolled.
+# Whether the page scrolls.
 SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
   return scrollHeight > clientHeight }"""
-# What is not seen whole, of these nodes.
+# Texts of these nodes that are cut off.
 CUT = """nodes => [...document.querySelectorAll('.overview :is(' + nodes + ')')].filter(
   node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"""
-# Where all of it stands.
+# Positions of all parts.
 PLACES = """() => [...document.querySelectorAll('.overview .stage :not(g, .panel *)')]
   .filter(node => node.checkVisibility({ visibilityProperty: true })).map(node => {
     const { x, y, width, height } = node.getBoundingClientRect()
     return [...[...node.classList].sort(), ...[x, y, width, height].map(Math.round)].join(' ') }).sort()"""
-# Whether all has come that it asks for once it rests: words to hide, where none is.
+# Whether the words worth hiding have arrived, if none is hidden.
 RESTS = "(({ nothingHidden, offers }) => !nothingHidden || offers)(document.querySelector('.overview').run)"
-# How far a phone's is.
+# How far a phone has scrolled.
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
-# What its bars say, and how long they are.
+# Values and lengths of the answer's bars.
 BARS = """() => [...document.querySelectorAll('.overview .stack > .bars .bar')].map(
   bar => [+bar.innerText, bar.firstChild.getBoundingClientRect().width])"""
-# At which columns' heads it stands that they open.
+# Pictures whose titles show the sign for opening.
 GLYPHS = """() => [...document.querySelectorAll('.overview .title')].filter(
   title => getComputedStyle(title.firstChild, '::after').opacity === '1').map(title => title.dataset.role)"""
-# Where the overview ends.
+# Bottom of the overview.
 BOTTOM = "document.querySelector('.overview').getBoundingClientRect().bottom"
-# The colours along the middle of one row of a picture.
+# Colours of one row of a picture.
 ROW = """([role, row]) => { const canvas = document.querySelector(`.overview .pic[data-role=${role}] canvas`)
     return [...canvas.getContext('2d').getImageData(0, row, canvas.width, 1).data] }"""
 
@@ -70,7 +70,7 @@ def opened(page: Page, address: str) -> Page:
     page.wait_for_function(
         "document.fonts.status === 'loaded' && document.querySelector('.overview .say p').textContent"
     )
-    page.evaluate(DRAWN)  # anew, once the letters are there
+    page.evaluate(DRAWN)  # redrawn once fonts are loaded
     return page
 
 
@@ -79,7 +79,7 @@ def says(page: Page) -> Locator:
 
 
 def sentence(layer: int, head: int, token: int) -> str:
-    """What is said of a row of the hidden sentence; layer and head from 1."""
+    """Sentence about a row of the hidden sentence; layer and head from 1."""
     text = load("text")
     trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
     weights = trace[f"layers.{layer - 1}.attention.weights"][head - 1, token]
@@ -97,7 +97,7 @@ def test_a_step_is_kept_in_the_link_and_the_page_stays(page: Page, app_url: str)
     opened(page, f"{app_url}/{LINK}")
     page.evaluate("document.querySelector('.overview .pic').kept = true")
     page.locator(".overview .thumb").nth(1).click()
-    page.evaluate("document.querySelector('.overview').shown.go({ head: 4 })")  # of an earlier choice, heard late
+    page.evaluate("document.querySelector('.overview').shown.go({ head: 4 })")  # a late answer to an earlier choice
     page.get_by_role("button", name=catalogue("en")["overview.next_layer"]).click()
     expect(page).to_have_url(re.compile("layer=4&head=2"))
     page.wait_for_timeout(500)
@@ -117,7 +117,7 @@ def test_a_row_is_painted_and_told_as_recorded_where_it_is_pointed_at_and_by_key
     text = load("text")
     weights = text(text.reader.hide(text(SENTENCE).ids, [3]))["layers.2.attention.weights"][6]
     for row in (0, 3, 14):
-        painted = np.array(page.evaluate(ROW, ["w", row])).reshape(-1, 4)[:, 0]  # red grows along these colours
+        painted = np.array(page.evaluate(ROW, ["w", row])).reshape(-1, 4)[:, 0]  # red increases along this scale
         assert painted.argmax() == weights[row].argmax()
         assert (np.diff(painted[np.argsort(weights[row])[-3:]].astype(int)) >= 0).all(), "cividis from 0 to 1"
     told = page.locator(".overview .tip").inner_text()
@@ -141,7 +141,7 @@ def test_a_row_is_painted_and_told_as_recorded_where_it_is_pointed_at_and_by_key
 
 
 def opens(page: Page, role: str) -> Locator:
-    """Open a picture by the keyboard; returns its panel, once the arithmetic stands there."""
+    """Open a picture with the keyboard; returns its panel, once the arithmetic is shown."""
     page.locator(f".overview .pic[data-role={role}]").first.focus()
     page.keyboard.press("Enter")
     panel = page.locator(".overview .panel")
@@ -157,7 +157,7 @@ def test_a_click_opens_a_picture_where_it_stands_and_its_page_is_one_link_away(p
     picture = page.locator(".overview .pic[data-role=w]")
     box = picture.bounding_box()
     assert page.evaluate(GLYPHS) == []
-    for role in ("x0", "q", "k", "w", "n2"):  # said where it is pointed at, and where a key goes to
+    for role in ("x0", "q", "k", "w", "n2"):  # shown under the mouse and with keyboard focus
         page.locator(f".overview .pic[data-role={role}]").hover()
         assert page.evaluate(GLYPHS) == [role]
     page.locator(".overview .pic[data-role=h]").focus()
@@ -165,7 +165,7 @@ def test_a_click_opens_a_picture_where_it_stands_and_its_page_is_one_link_away(p
     expect(picture).to_have_accessible_description(catalogue("en")["overview.look_closer"])
     picture.click(position={"x": box["width"] * 5.5 / 15, "y": box["height"] * 6.5 / 15})
     assert picture.bounding_box()["width"] > 1.5 * box["width"] and page.evaluate(tops) == before
-    expect(page.locator(".overview .tip.seen")).to_have_count(0)  # it was of a cell as it stood
+    expect(page.locator(".overview .tip.seen")).to_have_count(0)  # it described a cell of the former layout
     panel = page.locator(".overview .panel")
     expect(panel).to_contain_text("the (7) → cross")
     page.locator(".overview .pic[data-role=q]").click(position={"x": 5, "y": box["height"] * 6.5 / 15})
@@ -214,7 +214,7 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
     panel = opens(page, "v")
     mean = np.argsort(-trace[f"{layer}.weights"][6, 4])[0]
     expect(panel.locator(".strip").first).to_contain_text(trace.tokens[mean])
-    # What stands in the cell that is pointed at; of V, with its product in the sum.
+    # Number of the cell pointed at; for V, its product in the sum.
     parts = {"q": "attention.Q", "k": "attention.K", "v": "attention.V", "a": "attention.output", "h": "ffn.activation"}
     for role, part in parts.items():
         panel = opens(page, role)
@@ -229,7 +229,7 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
             held = row[int(first[0]) - 1 : int(first[-1])]
             assert abs(int(first[0]) - 1 - share * len(row)) < len(row) / 20
             value = held[np.abs(held).argmax()]
-            if role != "h":  # of neurons the picture's own numbers are all that is here
+            if role != "h":  # neurons are only known as the picture has them
                 expect(told).to_contain_text(f": {value:.2f}".replace("-", "−"))
             if role == "v":
                 weight = trace[f"{layer}.weights"][6, 4, 7]
@@ -237,7 +237,7 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
                 assert f"… + {weight:.2f}"[:8] in panel.inner_text()
 
 
-# What stands in the lines of the panel.
+# Lines of the panel.
 LINES = """node => [...node.querySelectorAll('.sides')].map(line => line.innerText.replace(/\\s+/g, ' ').trim())"""
 
 
@@ -270,7 +270,7 @@ def test_a_sum_in_an_opened_picture_is_what_its_terms_give_as_they_are_written_o
 
 
 def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: Page, app_url: str) -> None:
-    """A number is written as it was recorded, in as many digits as the picture's numbers hold."""
+    """Numbers are displayed as recorded, with as many digits as the picture's numbers have."""
     text = load("text")
     trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
     answers = answers_of(trace, asked=[3])
@@ -309,7 +309,7 @@ def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: P
 def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_puts_it(
     link: str, page: Page, app_url: str
 ) -> None:
-    """And what was measured once is not measured again: one layout is all that another picture asks for."""
+    """And nothing is measured twice: another picture needs a single layout."""
     page.set_viewport_size({"width": 1440, "height": 900})
     opened(page, f"{app_url}/{link}")
     page.wait_for_function(RESTS)
@@ -337,7 +337,7 @@ def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_put
         page.wait_for_timeout(100)
     page.evaluate("document.querySelectorAll('.overview .panel canvas').forEach(strip => { strip.kept = true })")
     before = layouts()
-    page.locator(".overview .pic[data-role=v]").hover(position={"x": 30, "y": 40})  # the arithmetic of another cell
+    page.locator(".overview .pic[data-role=v]").hover(position={"x": 30, "y": 40})  # arithmetic of another cell
     page.wait_for_timeout(300)
     assert layouts() - before <= 2
     assert page.evaluate("document.querySelector('.overview .panel canvas').kept"), "strips are painted anew, not made"
@@ -352,7 +352,7 @@ def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page:
     scrubber = page.get_by_role("slider", name=catalogue("en")["overview.scrubber"])
     expect(scrubber).to_have_attribute("max", "17")  # ten steps, six layers, the answer
     page.keyboard.press("Enter")
-    expect(page.locator(".overview .play")).to_contain_text(catalogue("en")["overview.play"])  # it holds
+    expect(page.locator(".overview .play")).to_contain_text(catalogue("en")["overview.play"])  # paused
     scrubber.focus()
     page.keyboard.press("Home")
     said, numbers, read = [], [], []
@@ -383,7 +383,7 @@ def test_played_without_motion_nothing_moves(page: Page, app_url: str) -> None:
     moving = "document.querySelector('.overview').getAnimations({ subtree: true }).length"
     opened(page, f"{app_url}/{LINK}")
     for motion in ("no-preference", "reduce"):
-        page.wait_for_function(f"!{moving}")  # what moved before has come to rest
+        page.wait_for_function(f"!{moving}")  # earlier motion has ended
         page.emulate_media(reduced_motion=motion)
         page.locator(".overview .play").click()
         page.locator(".overview .scrubber input").focus()
@@ -437,7 +437,7 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
         cut = panel.evaluate("node => [node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth]")
         assert max(cut) <= 1, role
         assert "model" in query or page.evaluate(BOTTOM) <= size[1]
-    look = serious if "zh" in query or "flat" in query else lambda _: []  # English words are looked at with all pages
+    look = serious if "zh" in query or "flat" in query else lambda _: []  # English pages are checked by axe elsewhere
     wrong = look(page)
     page.locator(".overview .play").click()
     scrubber = page.locator(".overview .scrubber input")
@@ -451,7 +451,7 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
 def test_in_a_presentation_it_fills_the_screen_and_is_read_from_the_last_row(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     for query, least in {"lang=en": 18, f"lang=en&s={TWENTY}": 17, "lang=zh": 18, "lang=zh&input=digit": 14}.items():
-        if TWENTY in query:  # typed into the page, it is laid out as if that were opened
+        if TWENTY in query:  # typing lays it out as opening does
             visit(page, f"{app_url}/?{query}&big=true")
             expect(page.locator(".overview .label", has_text="home")).to_be_visible()
         else:
@@ -480,7 +480,7 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     assert max(rights) <= 390
     answer, pictures = (page.locator(f".overview {part}").first.bounding_box() for part in (".answer", ".pic"))
     assert answer["y"] < pictures["y"]
-    opened(page, f"{app_url}/?lang=en&layer=6&token=1")  # [CLS], at which nothing is read
+    opened(page, f"{app_url}/?lang=en&layer=6&token=1")  # [CLS], where nothing is read
     page.locator(".overview .label").nth(3).click()
     page.keyboard.press("ArrowUp")
     assert overlapping(page) == []
@@ -514,12 +514,12 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
 # -- a head is switched off, a word hidden -----------------------------------------------------------------------------
 
 TURN = "Turn head 7 of layer 3 "
-# How long the bars under the heads are, of their tiles.
+# Widths of the bars under the heads, as shares of their tiles.
 WIDTHS = "bars => bars.map(bar => bar.getBoundingClientRect().width / bar.parentNode.offsetWidth)"
 
 
 def guesses(page: Page) -> list[tuple[str, str]]:
-    """The bars of the answer: names and shares."""
+    """The answer's bars: names and shares."""
     bars = page.locator(".overview .stack > .bars").first
     return list(
         zip(bars.locator(".bar-name").all_inner_texts(), bars.locator(".bar > span").all_inner_texts(), strict=True)
@@ -527,7 +527,7 @@ def guesses(page: Page) -> list[tuple[str, str]]:
 
 
 def without(*, off: bool) -> list[tuple[str, str]]:
-    """The same of the hidden sentence, with and without head 7 of layer 3."""
+    """The answer to the hidden sentence, with head 7 of layer 3 on or off."""
     text = load("text")
     edits = [head_off(2, 6)] if off else []
     trace = text(text.reader.hide(text(SENTENCE).ids, [3]), edits)
@@ -551,7 +551,7 @@ def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_lab
     text = load("text")
     heads = [(head_off(layer, head),) for layer in range(6) for head in range(8)]
     lean = moved(text, text.reader.hide(text(SENTENCE).ids, [3]), heads, 3).reshape(6, 8)
-    for head in (2, 7):  # the bars are of the run without changes, and as long as what each head moves
+    for head in (2, 7):  # the bars belong to the unchanged run, and show what each head moves
         said = f"Head {head}: without it, {decimal(lean[2, head - 1])} of the probability moves"
         expect(page.locator(".overview .thumb").nth(head - 1)).to_have_attribute("aria-label", said)
     shown = page.locator(".overview .lean").evaluate_all(WIDTHS)
@@ -578,13 +578,13 @@ def test_bars_are_true_where_all_heads_move_alike_little_or_nothing(page: Page, 
         assert shown == pytest.approx([share] * 8, abs=0.03)
         names = page.locator(".overview .thumb").evaluate_all("tiles => tiles.map(tile => tile.ariaLabel)")
         assert names[2] == f"Head 3: without it, {said} of the probability moves"
-    page.evaluate("document.querySelector('.overview').run.lean = { 3: [] }")  # too large to be weighed
+    page.evaluate("document.querySelector('.overview').run.lean = { 3: [] }")  # as if too large to be measured
     page.keyboard.press("ArrowUp")
     assert page.locator(".overview .lean").evaluate_all(WIDTHS) == [0] * 8
     assert page.locator(".overview .thumb").first.get_attribute("aria-label") == "Head 1"
 
 
-# What the component of Home sends, if its server is busy and then has heard of all.
+# What Home's component sends while the server is busy, and after it has received all.
 SENDS = """async script => {
   const { default: component } = await import(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })))
   document.body.innerHTML = '<div class="overview"></div>'
@@ -632,7 +632,7 @@ def test_on_a_phone_a_head_is_switched_off_and_a_word_hidden_by_touch(phone: Pag
 
 @pytest.fixture
 def from_disk(browser: Browser, tmp_path: Path) -> Callable[[str], Page]:
-    """Open a run's file with the network cut."""
+    """Opens a run's file with the network cut."""
 
     def open_file(name: str) -> Page:
         trace = load("text")("the animal [MASK] not cross the street .") if name == "text" else load("digits")(digit())

@@ -1,4 +1,4 @@
-"""A phone in the hand: a thumb scrolls and taps, and the sentence stands at the top of the page."""
+"""On a phone: a thumb scrolls and taps, and the sentence is at the top of the page."""
 
 from itertools import pairwise
 
@@ -28,13 +28,13 @@ SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
     .filter(label => /rotate\((?!0)/.test(label.getAttribute('transform')))
     .map(label => label.textContent)"""
 
-# How much of the page a chart takes below its colour bar.
+# Height of a chart below its colour bar.
 BELOW = """chart => chart.closest('.chart').getBoundingClientRect().bottom
     - chart.querySelector('.colorbar').getBoundingClientRect().bottom"""
 
 
 def swipe(page: Page, chart: Locator, by: int) -> None:
-    """A thumb that comes down on a chart, moves up, and rests: what still glides swallows the next tap."""
+    """Swipe up on a chart and rest: a page still gliding would swallow the next tap."""
     box = chart.bounding_box()
     place = {"x": box["x"] + box["width"] / 2, "y": min(box["y"] + box["height"] / 2, 700)}
     thumb = page.context.new_cdp_session(page)
@@ -68,7 +68,7 @@ def test_the_drawer_comes_over_the_page_and_a_tap_beside_it_does_nothing_but_put
     chart.scroll_into_view_if_needed()
     phone.wait_for_function(AT_REST)
     link, (x, y) = phone.url, chart.evaluate(MIDDLE, [3, 14])
-    cell = x + 8, y  # beside the drawer
+    cell = x + 8, y  # next to the drawer
     assert cell[0] > drawer.bounding_box()["width"]
     open_settings(phone)
     phone.touchscreen.tap(*cell)
@@ -101,7 +101,7 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     phone.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("4", "6"))
     settle(phone)
 
-    phone.set_viewport_size({"width": 844, "height": 390})  # held sideways
+    phone.set_viewport_size({"width": 844, "height": 390})  # landscape
     expect(phone.locator(".navbar .settings")).to_be_visible()
     assert phone.evaluate(WIDEST) <= 0
 
@@ -146,11 +146,11 @@ def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_uprigh
         assert chart.evaluate(TOUCHING) == []
         assert chart.evaluate(SIDEWAYS) == []
         assert chart.locator(".xtick text[style*='visibility: visible']").count() > 5
-        assert chart.evaluate(BELOW) < 70  # a square map is no higher than it is wide
+        assert chart.evaluate(BELOW) < 70  # a square map is no higher than wide
 
 
 def test_who_compares_sees_what_came_of_it(phone: Page, app_url: str) -> None:
-    """Behind the drawer, which a tap beside it puts away. On a slow phone what tends the page has not come yet."""
+    """Behind the drawer, which a tap next to it closes, even before surroundings.js has loaded."""
     phone.route("**/surroundings*", lambda route: "never answered")
     phone.goto(f"{app_url}/attention?s=the+dog+chased+the+cat+.")
     title(phone, "attention")

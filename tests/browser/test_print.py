@@ -1,4 +1,4 @@
-"""Pages on paper: whole, on one sheet, on white, with their sentence and their address."""
+"""Printed pages: complete, on one sheet, on white, with sentence and address."""
 
 import io
 import re
@@ -9,17 +9,17 @@ from playwright.sync_api import Page
 from tests.browser.steps import opened, visit
 
 PAGES = {"home": "", "attention": "attention", "answer": "answer", "layers": "layers"}
-#: How the screen stands when somebody prints, and the room between the margins of a sheet that stands as it does.
+#: Window when printing, and printable area of the sheet, for each orientation.
 SHEETS = {"upright": ((1440, 1500), (718, 980)), "across": ((1440, 900), (980, 718))}
-# Whether the page has the room of the window, and no longer moves in it.
+# Whether the page fills the window and no longer moves.
 AT_REST = """() => new Promise(done => {
     const where = () => JSON.stringify([...document.querySelectorAll('[data-testid=stMain], .main-svg, .overview')]
         .map(part => part.getBoundingClientRect())), at = where()
     setTimeout(() => done(at === where()), 300)
 })"""
-# The theme in which the page stands by now.
+# The page's current colour scheme.
 SCHEME = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
-# How far to the right and down anything reaches that can be seen.
+# How far visible content extends to the right and down.
 REACH = """() => {
     const parts = ['.main-svg', '.overview', '.overview .bar', '.sentence', 'p', 'table', '.katex-html']
     const seen = parts.flatMap(part => [...document.querySelectorAll(`[data-testid=stMain] ${part}`)])

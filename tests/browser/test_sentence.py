@@ -1,4 +1,4 @@
-"""The sentence on top of every page: its words are clicked, it is typed, pasted, cut, and taken from a list."""
+"""The sentence on top of every page: click its words, type, paste, cut, choose from a list."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -20,7 +20,7 @@ from tests.browser.steps import (
 )
 
 WORDS = catalogue("en")
-#: A key that an input method takes; Safari tells it by its code alone.
+#: Keys taken by an input method; Safari marks them by their code alone.
 COMPOSED = ("{ isComposing: true }", "{ keyCode: 229 }")
 
 
@@ -29,7 +29,7 @@ def test_a_word_is_hidden_and_shown_again_by_a_click_or_by_keys(page: Page, app_
     opened(page, "attention")
     dog = page.locator(".sentence").get_by_role("button", name="dog")
     expect(dog).to_have_attribute("aria-pressed", "false")
-    dog.dblclick()  # as some click everything
+    dog.dblclick()  # some people double-click everything
     expect(dog).to_have_attribute("title", WORDS["sentence_line.show"])
     wait_for(page, hidden="5")
     dog.focus()
@@ -66,7 +66,7 @@ def test_by_keys_alone_a_sentence_is_typed_and_left_and_enter_that_an_input_meth
     page.keyboard.type("i love you .")
     steps = page.evaluate("history.length")
     page.keyboard.press("Enter")
-    page.keyboard.press("Enter")  # as some do who see nothing happen
+    page.keyboard.press("Enter")  # some people press again when nothing happens
     wait_for(page, s="i love you .")
     expect_sentence(page, "i love you .")
     expect(field).to_have_count(0)
@@ -109,16 +109,16 @@ def test_run_sends_what_was_typed_an_example_is_one_choice_and_of_what_is_too_lo
     expect_sentence(page, "i love you .")
 
 
-#: What stands at the top of the window in its middle: whether it is the slim line; what that says; where it ends.
+#: At the middle of the window's top: whether it is the slim line, its text, its bottom.
 TOP = """() => {
   const line = document.querySelector('.stays'), { top, bottom } = line.getBoundingClientRect()
   return [document.elementFromPoint(innerWidth / 2, 12).closest('.stays') === line && top === 0, line.innerText, bottom]
 }"""
-#: Where what has the focus begins.
+#: Top of the focused element.
 FOCUSED = "document.activeElement.getBoundingClientRect().top"
 
 
-#: The screen, a link, and what the line says there.
+#: Screen, link, text of the slim line.
 SLIM = (
     ((1280, 600), "attention?lang=en&hidden=5&layer=2&head=3", f"{SENTENCE}|layer 2, head 3 · [MASK]|→ book 0.31"),
     ((1280, 360), "heads?lang=zh&hidden=none&layer=4&head=2&big=true", f"{SENTENCE}|第 4 层第 2 头 · she|→ she 0.99"),
@@ -126,7 +126,7 @@ SLIM = (
     ((390, 844), "?lang=en&hidden=none&layer=2&head=3", f"{SENTENCE}|layer 2, head 3 · she|→ she 0.99"),
     ((390, 844), "tokens?lang=en&hidden=5&token=2", f"{SENTENCE}|she|[MASK] → book 0.31"),
     ((390, 700), "lesson?lang=en", SENTENCE.replace(" a ", " [MASK] ")),
-    ((390, 700), "flat?lang=en", "→ odd 0.9999"),  # of what is drawn there
+    ((390, 700), "flat?lang=en", "→ odd 0.9999"),  # of the drawing
 )
 
 
@@ -138,7 +138,7 @@ def test_scrolled_a_slim_line_keeps_sentence_place_and_answer_in_sight_and_cover
         visit(page, f"{app_url}/{link}&s={SENTENCE}")
         page.locator(".stays").wait_for(state="attached")
         settle(page)
-        page.wait_for_function(f"!({TOP})()[0]")  # the bar stands there
+        page.wait_for_function(f"!({TOP})()[0]")  # the bar is there
         page.mouse.move(width / 2, height / 2)
         page.mouse.wheel(0, 4000)
         page.wait_for_function(f"({TOP})()[0]", timeout=10_000)

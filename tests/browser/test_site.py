@@ -1,4 +1,4 @@
-"""The run on one screen without a server: what the browser computes itself is what a trace records, and stays there."""
+"""The site: what the browser computes equals a trace, and nothing leaves the browser."""
 
 import base64
 import gzip
@@ -40,7 +40,7 @@ FIRST = "the animal did not cross the street because it was too tired ."
 TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
 UNHAPPY = "the unhappy cat sleeps ."
 HOSTILE = "the cat </script><img src=x onerror=alert(1)> <b>sat</b> {name} “it” [mask] ${x}"
-#: What is typed, what a click hides (as the address counts), and which heads are off: (layer, head) from 0.
+#: Typed text, hidden words (as in the address), heads that are off: (layer, head) from 0.
 SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
     (TWENTY, "none", []),
     ("我", "none", []),
@@ -53,13 +53,13 @@ SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
     (FIRST, "none", [(1, 3), (4, 0)]),
 ]
 DESKS = [(1440, 900), (1280, 720)]
-# How far the page can be scrolled, once it is drawn for its window.
+# How far the page scrolls, once drawn.
 SCROLLS = """async () => {
   const far = () => document.scrollingElement.scrollHeight - innerHeight
   for (let i = 0; i < 60 && far() > 0; i++) await new Promise(requestAnimationFrame)
   return far()
 }"""
-# All that the painter asks of the run that is shown: every map as it is, the rows behind its cells, and the answers.
+# All that the painter asks of the run: every map, the rows behind its cells, the answers.
 SHOWN = """rows => {
   const { run } = document.querySelector('.overview'), { layers, heads } = run.sizes, maps = {}
   const text = numbers => {
@@ -85,7 +85,7 @@ pytestmark = pytest.mark.usefixtures("goes_on")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, with a gallery of an encoder whose folder and sentences are hostile.
 
-    Without npm the tests are skipped; where CI is set they fail.
+    Without npm the tests are skipped; in CI they fail.
     """
     if shutil.which("npm") is None:
         reason = "no npm on this machine (Debian: apt-get install npm)"
@@ -102,20 +102,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(folder: Path) -> Iterator[str]:
-    """The address of the site on a host of files, below a path."""
+    """Address of the hosted site, below a path."""
     with hosted(folder.parents[1]) as address:
         yield f"{address}/below/a%20path/"
 
 
 @pytest.fixture
 def errors() -> list[str]:
-    """What a page says on its console, or that its content policy forbids: at the end of a test nothing."""
+    """Console errors and violations of the content policy; there must be none at the end."""
     return []
 
 
 @pytest.fixture(scope="module")
 def visits(browser: Browser, browser_context_args: dict) -> Iterator[BrowserContext]:
-    """A window in which nothing is kept for a visit without a network."""
+    """A window without service workers."""
     with browser.new_context(**browser_context_args, service_workers="block") as context:
         yield context
 
@@ -143,7 +143,7 @@ def heard(page: Page, errors: list[str]) -> Page:
     return page
 
 
-# Another address in the same page, as one that goes back comes to it, until what it asks for is painted.
+# Go to another address within the page, and wait until its run is painted.
 LED = """link => new Promise(done => {
   document.addEventListener('followed', done, { once: true })
   history.pushState(null, '', link)
@@ -152,7 +152,7 @@ LED = """link => new Promise(done => {
 
 
 def opened(page: Page, address: str) -> Page:
-    """A page whose engine is there, and has painted what the address asks for. An engine that is there stays."""
+    """Open an address and wait until the engine has painted it; an engine that is running is reused."""
     if page.url.partition("?")[0] == address.partition("?")[0] and page.locator("html.alive").count():
         page.evaluate(LED, address)
     else:
@@ -167,7 +167,7 @@ def near(found: np.ndarray, own: np.ndarray, name: str) -> None:
 
 
 def assert_runs(page: Page, trace: Trace) -> None:
-    """The tokens and the answers of the page are those of a trace."""
+    """The page's tokens and answers are the trace's."""
     tokens, rows = page.evaluate(
         "(({ tokens, answers }) => [tokens, answers.rows])(document.querySelector('.overview').run)"
     )
@@ -179,7 +179,7 @@ def assert_runs(page: Page, trace: Trace) -> None:
 
 
 def assert_shows(page: Page, trace: Trace) -> None:
-    """Every number that the page paints or computes with, its answers and colours are those of a trace."""
+    """All numbers that the page paints or computes with, its answers and its colours are the trace's."""
     assert_runs(page, trace)
     config, rows = trace.config, {}
     for layer in range(config.layers):
@@ -211,7 +211,7 @@ def assert_shows(page: Page, trace: Trace) -> None:
 
 
 def soon_runs(page: Page, find: Callable[[], Trace]) -> None:
-    """Its tokens and answers are soon those of a trace."""
+    """The page's tokens and answers soon are the trace's."""
     end = time.monotonic() + AWHILE
     while True:
         try:
@@ -281,12 +281,12 @@ def test_all_that_is_painted_of_a_digit_is_what_a_trace_records(page: Page, site
 
 
 def drawings(count: int) -> list[bytes]:
-    """Drawings as the pad sends them: digits, strokes at random, and what is no digit."""
+    """Drawings as sent by the pad: digits, random strokes, and no digits."""
     random, (y, x) = np.random.default_rng(0), np.mgrid[:112, :112]
     found = [*map(sketch.example, range(10)), *map(sketch.from_picture, examples.digits())]
     for value in (np.zeros((112, 112)), np.full((112, 112), 3), random.integers(0, 4, (112, 112))):
         found.append(sketch.pack(value))
-    for half in (1, 15, 40):  # a dot, a larger one, a patch; and one on a dark ground
+    for half in (1, 15, 40):  # dots, a patch; and one on a dark ground
         found.append(sketch.pack(3 * (np.maximum(abs(y - 56), abs(x - 56)) <= half)))
     found.append(sketch.pack(np.where((abs(y - 56) < 40) & (abs(x - 60) < 5), 0, 3)))
     while len(found) < count:
@@ -324,11 +324,11 @@ def test_a_drawing_is_prepared_and_written_in_the_address_as_the_app_does(page: 
         except DigitError as error:
             assert ink == f"digit_{error.reason}"
         else:
-            assert np.abs(np.array(ink) - own).max() <= 1  # of 255, where a number lies between two
+            assert np.abs(np.array(ink) - own).max() <= 1  # of 255, by rounding
 
 
 def odd(count: int) -> list[str]:
-    """Strings that nobody foresaw: signs of many scripts, alone and among words, marks, spaces, what has no sign."""
+    """Unusual strings: many scripts, alone and among words, marks, spaces, unassigned characters."""
     random = Random(0)
     words = "the unhappy Café naïve ＡＩ ， 。 我们 體驗 龍 𠮷 한국 かな"
     words += " مرحبا שלום हिन्दी ไทย 😀 👩‍👩‍👧 🇨🇳 é e\u0301 ﬁ Ⅳ ① ½ ß İ Σς … —"
@@ -388,7 +388,7 @@ def pastes(page: Page) -> None:
 
 
 def composes(page: Page) -> None:
-    """By an input method: what is not yet chosen is run, too, and the choice is not disturbed by it."""
+    """Type with an input method: unconfirmed text is run as well, and composition is not disturbed."""
     page.locator("#sentence").press("ControlOrMeta+a")
     keyboard = page.context.new_cdp_session(page)
     for letters, sign in (("wo", "我"), ("ai", "爱")):
@@ -426,7 +426,7 @@ def draws(page: Page) -> None:
 
 
 class Act(NamedTuple):
-    """A gesture; what stands in the address after it, and how many steps back it was not done yet."""
+    """A gesture, the address after it, and the number of steps back that undo it."""
 
     do: Callable[[Page], object]
     link: dict[str, str]
@@ -450,7 +450,7 @@ ACTS = {
         lambda _: ran(UNHAPPY, "5.6"),
     ),
     "turns heads off": Act(turns_off, {"edits": in_link(OFF)}, lambda _: ran(UNHAPPY, off=OFF), 4),
-    "types": Act(types, {"s": "we sleep ."}, lambda _: ran("we sleep .")),  # and the browser refuses, until it reloads
+    "types": Act(types, {"s": "we sleep ."}, lambda _: ran("we sleep .")),  # the browser refuses some until a reload
     "draws": Act(draws, {}, drawn, 2, "digit"),
     "picks a digit": Act(lambda page: page.locator("#digits button").nth(3).click(), {}, drawn, 1, "digit"),
 }
@@ -458,12 +458,12 @@ ACTS = {
 
 @pytest.mark.parametrize("input", ["sentence", "digit"])
 def test_what_is_done_is_run_and_stands_in_an_address_that_the_app_reads(input: str, page: Page, site: str) -> None:
-    """And one goes back to what was before, forward again, and at last reloads."""
+    """Also after going back, forward, and a reload."""
     link = urlencode({"lang": "en", "layer": 2, "head": 1, "input": input, "s": UNHAPPY})
     acts = [act for act in ACTS.values() if act.input == input]
     for act in acts:
         opened(page, f"{site}?{link}")
-        page.locator("#sentence").blur()  # who has left the box begins a new step
+        page.locator("#sentence").blur()  # leaving the box begins a new step
         is_done(page, act)
     inked = input == "digit" and page.evaluate(PIXELS)
     page.reload()
@@ -497,7 +497,7 @@ def is_done(page: Page, act: Act) -> None:
     assert inked == (act.input == "digit" and page.evaluate(PIXELS))
 
 
-# Letters that come while another is computed: what the engine is asked to run.
+# Typing while another run is computed: the runs that the engine is asked for.
 HURRIES = """sentence => {
   const box = document.getElementById('sentence'), post = Worker.prototype.postMessage
   window.wished = []
@@ -519,7 +519,7 @@ def test_while_a_letter_is_computed_only_the_newest_waits(page: Page, site: str)
     assert page.evaluate("wished") == ["we ", "we sleep ."]
 
 
-# Everything in the picture: its place, its words, its colours.
+# Position, text and colours of all parts.
 STANDS = """() => [...document.querySelectorAll('.overview :not(g)')].filter(
   node => node.checkVisibility({ visibilityProperty: true })).map(node => {
   const { left, top, width, height } = node.getBoundingClientRect()
@@ -672,7 +672,7 @@ def test_bare_it_is_the_line_and_the_picture_for_a_course_page(page: Page, site:
 def test_the_recorded_run_is_painted_before_the_engine_is_there(
     lang: str, input: str, page: Page, site: str, folder: Path, requests: list[str]
 ) -> None:
-    page.route("**/engine.js", lambda route: None)  # it never comes
+    page.route("**/engine.js", lambda route: None)  # never loads
     page.goto(f"{site}?lang={lang}&input={input}")
     roles = head_roles()
     first = roles and roles.first(lang)
@@ -691,7 +691,7 @@ def test_the_recorded_run_is_painted_before_the_engine_is_there(
 
 
 def test_what_runs_the_network_is_fetched_beside_its_weights(page: Page, site: str) -> None:
-    page.route("**/text.data", lambda route: None)  # they never come
+    page.route("**/text.data", lambda route: None)  # never load
     with page.expect_request("**/*.wasm"):
         page.goto(f"{site}?lang=en")
 
@@ -812,7 +812,7 @@ def test_a_script_an_image_and_a_request_of_others_are_forbidden(
     wanted = ["connect-src", "img-src", "script-src-attr", "script-src-elem", "style-src-attr"]
     assert forbidden == [wanted, False]
     errors.clear()
-    requests.clear()  # with what was asked for and not sent
+    requests.clear()  # including requests never sent
 
 
 def test_the_gallery_leads_to_each_run(page: Page, site: str) -> None:

@@ -22,7 +22,7 @@ def station(page: Page, url: str, key: str, lang: str = "en") -> None:
 
 
 def press(what: Locator, *keys: str) -> None:
-    """Press keys where the focus is set to an element of the page, and wait for the answer."""
+    """Focus an element, press keys, and wait for the answer."""
     what.focus()
     for key in keys:
         what.page.keyboard.press(key)
@@ -36,7 +36,7 @@ def button(page: Page, key: str) -> Locator:
 def test_every_gesture_by_keyboard(page: Page, app_url: str) -> None:
     station(page, app_url, "word")
     page.locator("[class*='st-key-lesson-word'] input").first.fill("went")
-    page.keyboard.press("Enter")  # sends it, as the button does
+    page.keyboard.press("Enter")  # sends it, like the button
     expect(page.locator(ANSWER)).to_be_visible()
     press(button(page, "next"), "Enter")
     option = page.locator("[class*='st-key-lesson-places']").get_by_role("radio").first
@@ -50,7 +50,7 @@ def test_every_gesture_by_keyboard(page: Page, app_url: str) -> None:
     expect(page.locator(ANSWER)).to_contain_text("0.52")
     station(page, app_url, "weights")
     for left in range(CHIPS, 0, -1):
-        expect(page.get_by_text(f"Chips left: {left}")).to_be_visible()  # two in one breath are one to Streamlit
+        expect(page.get_by_text(f"Chips left: {left}")).to_be_visible()  # Streamlit merges two fast ones
         press(page.locator("[class*='st-key-lesson-weights-tokens']").get_by_role("button", name="shop"), "Enter")
     expect(page.locator(ANSWER)).to_be_visible()
     assert asked(page.url)["question"] == "weights"
@@ -62,7 +62,7 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     row = chart.evaluate("chart => chart.data.find(trace => trace.customdata).y[0]")
     page.mouse.click(*chart.evaluate(MIDDLE, [row, 1]))
     expect(page.locator(ANSWER)).to_contain_text(re.compile("You said “she”|Yes: “she”"))
-    page.locator(".sentence .chip").nth(3).click()  # nothing is hidden by it: one types
+    page.locator(".sentence .chip").nth(3).click()  # it hides nothing: one types
     expect(page.locator(".sentence input")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator(ANSWER)).to_be_visible()
@@ -82,7 +82,7 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
     assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     button(phone, "show").tap()
     expect(phone.locator(ANSWER)).to_contain_text(catalogue(lang)["lesson.answer_is"].partition("{")[0].strip())
-    for key in ("fit", "weights"):  # numbers of five signs, and of three
+    for key in ("fit", "weights"):  # numbers with five characters, and with three
         station(phone, app_url, key)
         numbers = "[...document.querySelectorAll('.heatmap-label')].map(one => one.getBoundingClientRect())"
         boxes = sorted(phone.evaluate(f"{numbers}.map(({{x, y, right}}) => [Math.round(y), x, right])"))
@@ -116,7 +116,7 @@ def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> Non
     main.evaluate("main => main.scrollTop = main.scrollHeight")
     press(button(page, "next"), "Enter")
     expect(page.locator(".tour_dots")).to_contain_text("10 of")
-    expect(main).to_have_js_property("scrollTop", 0)  # the next question begins at the top
+    expect(main).to_have_js_property("scrollTop", 0)  # the next question starts at the top
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Translation in a real browser: step through the writing, make it go on from another word."""
+"""Translation in a real browser: step through the decoding, continue from another word."""
 
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from model.translator import Task
 from tests.browser.steps import MIDDLE, SENTENCE, main_text, opened, visit, wait_for
 
 pytestmark = pytest.mark.usefixtures("goes_on")
-LAYER, HEAD, STEP = 2, 7, 3  # counted from 0; in the address from 1
+LAYER, HEAD, STEP = 2, 7, 3  # from 0; in the address from 1
 LINK = {"lang": "en", "s": SENTENCE, "layer": LAYER + 1, "head": HEAD + 1, "step": STEP}
 
 
