@@ -1,4 +1,4 @@
-"""A graphics card where there is none: its tensors refuse those of the processor, as CUDA's do, and add up alike."""
+"""A pretended graphics card: its tensors cannot mix with the processor's, as with CUDA, and compute the same."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 _setup_privateuseone_for_python_backend("card")
 LIBRARY = torch.library.Library("aten", "IMPL")
-BETWEEN = ("_to_copy", "copy_", "_copy_from", "index_put_")  # what may read one device and write the other
+BETWEEN = ("_to_copy", "copy_", "_copy_from", "index_put_")  # may read one device and write the other
 
 
 class OnCard(Tensor):
-    """A tensor that says it is on the card; what it holds is on the processor."""
+    """A tensor that claims to be on the card; its data are on the processor."""
 
     held: Tensor
 
@@ -34,7 +34,7 @@ class OnCard(Tensor):
 
 
 class Card(TorchDispatchMode):
-    """While this lasts there is a device "card"."""
+    """Context with a device "card"."""
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return _computed(function, args, kwargs or {})
@@ -63,7 +63,7 @@ def _each(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
     return tree_map(lambda one: function(one) if isinstance(one, Tensor) else one, tree)
 
 
-# What torch.tensor asks for without asking the mode.
+# torch.tensor calls this without asking the mode.
 @torch.library.impl(LIBRARY, "empty_strided", "PrivateUse1")
 def _empty_strided(size: Any, stride: Any, **about: Any) -> Tensor:
     return OnCard(torch.empty_strided(size, stride, dtype=about["dtype"], device="cpu"))

@@ -1,4 +1,4 @@
-"""Every family of checkpoints in odd settings: numbers that nobody would choose, each by its seed."""
+"""Every family of checkpoints with unusual settings, drawn by a seed."""
 
 import json
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from tests.model.making import (
 
 
 def modern(head: str, seed: int) -> dict:
-    """Sizes, windows, turns, biases and activations that nobody uses, each by its seed."""
+    """Unusual sizes, windows, rotary bases, biases and activations."""
     dice = np.random.default_rng(seed)
     settings = sizes(dice, seed, step=2)
     kinds = ["sliding_attention" if local else "full_attention"
@@ -43,13 +43,13 @@ def modern(head: str, seed: int) -> dict:
         "layer_types": kinds, "rope_parameters": turns, "pad_token_id": 0, "bos_token_id": 2,
         "cls_token_id": 2, "eos_token_id": 3, "sep_token_id": 3, "classifier_pooling": ("cls", "mean")[seed % 2],
     }  # fmt: skip
-    if seed % 3 == 0:  # the usual kinds of layers, and turns as they are
+    if seed % 3 == 0:  # the usual kinds of layers and rotary bases
         settings |= {"layer_types": None, "rope_parameters": None}
     return settings
 
 
 def deberta(head: str, seed: int) -> dict:
-    """Sizes, products, tables of distances and activations that nobody uses, each by its seed."""
+    """Unusual sizes, terms of the scores, distance tables and activations."""
     dice = np.random.default_rng(seed)
     products = (["c2p", "p2c"], ["p2c"], "p2c|c2p", ["c2p"], [])
     settings = sizes(dice, seed) | labels(dice, seed, head) | {
@@ -72,7 +72,7 @@ def first_deberta(head: str, seed: int) -> dict:
 
 
 def t5(head: str, seed: int) -> dict:
-    """Sizes, buckets and farthest distances that nobody uses, with a gate or none."""
+    """Unusual sizes, buckets and farthest distances, with or without a gated FFN."""
     dice = np.random.default_rng(seed)
     heads, d_k, buckets = (int(dice.integers(low, high)) for low, high in ((1, 6), (1, 9), (4, 40)))
     return labels(dice, seed, head) | {
@@ -85,7 +85,7 @@ def t5(head: str, seed: int) -> dict:
 
 
 def esm(head: str, seed: int) -> dict:
-    """With token dropout and a first norm, or without."""
+    """With or without token dropout and a first norm."""
     dice = np.random.default_rng(seed)
     odd = sizes(dice, seed, step=2) | labels(dice, seed, head)
     return odd | {
@@ -102,7 +102,7 @@ SMALL_T5 = {
 
 
 def saved_t5(folder: Path, head: str = "EncoderModel", **more: object) -> Path:
-    """A small one, with pieces as SentencePiece has them: ▁ for a space, and </s> at the end."""
+    """A small T5 with SentencePiece's pieces: ▁ for a space, and </s> at the end."""
     network_in(folder, "T5", head, SMALL_T5 | more)
     pieces = ["<pad>", "</s>", "<unk>", *(f"▁{word}" for word in WORDS), "▁", *"sedthatic"]
     pieces = list(dict.fromkeys(pieces))
@@ -128,7 +128,7 @@ PROTEINS = ("MKTVRQERLKSIVRIL", "MKT[MASK]RQ x ER[MASK]LKS IVR", "[MASK][MASK]A�
 
 
 def saved_esm(folder: Path, head: str = "ForMaskedLM", **more: object) -> transformers.PreTrainedModel:
-    """A network of theirs with its own tokenizer, which has a vocab.txt and no tokenizer.json."""
+    """A network of the library with ESM's own tokenizer: a vocab.txt and no tokenizer.json."""
     network = network_in(folder, "Esm", head, SMALL_ESM | more)
     (folder / "tokenizer.json").unlink()
     (folder / "vocab.txt").write_text("\n".join(get_default_vocab_list()))
@@ -157,14 +157,14 @@ PICTURE_HEADS = {
 }
 
 
-#: What stands beside the encoder of pictures, and is not read.
+#: The text encoder, which is not read.
 OTHER = {
     "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 20, "vocab_size": 50,
     "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2,
 }  # fmt: skip
 
 
-#: What one that was trained with most patches hidden has more.
+#: The decoder of ViTMAE's training.
 DECODER = {
     "decoder_num_attention_heads": 2, "decoder_hidden_size": 8, "decoder_num_hidden_layers": 1,
     "decoder_intermediate_size": 12,
@@ -172,7 +172,7 @@ DECODER = {
 
 
 def picture_settings(family: str, seed: int) -> dict:
-    """Sizes that nobody uses, and an activation, each by its seed."""
+    """Unusual sizes and an activation."""
     dice = np.random.default_rng(seed)
     patch, heads = int(dice.integers(2, 9)), int(dice.integers(1, 5))
     settings = {
@@ -184,10 +184,10 @@ def picture_settings(family: str, seed: int) -> dict:
     if family not in DINO:
         bend = ("quick_gelu", *BENDS)[seed % (1 + len(BENDS))]
         settings |= {"intermediate_size": int(dice.integers(1, 60)), "hidden_act": bend}
-    if family == "ViTMAE":  # as wide as waves in two directions need it
+    if family == "ViTMAE":  # a width that two-dimensional sinusoids need
         settings |= {"hidden_size": 4 * heads * (1 + seed % 3), "mask_ratio": (0.75, 0.5, 0.0)[seed % 3]}
     if family == "Siglip":
-        settings["image_size"] += seed % patch  # which no patch reads
+        settings["image_size"] += seed % patch  # pixels that no patch reads
     if family == "CLIP":
         settings["projection_dim"] = int(dice.integers(1, 30))
     if family in DINO:
@@ -200,7 +200,7 @@ def picture_settings(family: str, seed: int) -> dict:
 def made_picture(
     folder: Path, family: str, head: str, seed: int, **more: object
 ) -> tuple[transformers.PreTrainedModel, np.ndarray]:
-    """A network of theirs, and a picture; with an odd seed DINOv2's positions were learned for another size."""
+    """A network of the library, and an image; with odd seeds, DINOv2's positions were learned for another size."""
     settings, dice = picture_settings(family, seed) | more, np.random.default_rng(seed)
     side = settings["image_size"]
     network = saved_picture(folder, family, head, settings)
@@ -211,7 +211,7 @@ def made_picture(
 
 
 def saved_picture(folder: Path, family: str, head: str, settings: dict) -> transformers.PreTrainedModel:
-    """A network of theirs; of two encoders that were trained together, with the other or without."""
+    """A network of the library; CLIP and SigLIP with or without the text encoder."""
     if family == "ViTMAE":
         return masked(folder, head, settings)
     if family not in ("CLIP", "Siglip"):
@@ -224,12 +224,12 @@ def saved_picture(folder: Path, family: str, head: str, settings: dict) -> trans
 
 
 def masked(folder: Path, head: str, settings: dict) -> transformers.PreTrainedModel:
-    """A ViTMAE of theirs, with its own waves for positions, and its decoder where the head has one."""
+    """A ViTMAE of the library with its own sinusoidal positions, and its decoder if the head has one."""
     network = network_in(folder, "ViTMAE", head, settings | DECODER)
     drawn = {name: value.clone() for name, value in network.state_dict().items()}
     embeddings = getattr(network, "vit", network).embeddings
     embeddings.patch_embeddings.projection._is_hf_initialized = False
-    embeddings.initialize_weights()  # theirs, of which the positions are kept
+    embeddings.initialize_weights()  # restores only the positions
     kept = {name: value for name, value in drawn.items() if not name.endswith("embeddings.position_embeddings")}
     network.load_state_dict(kept, strict=False)
     network.save_pretrained(folder)
@@ -256,13 +256,13 @@ ODD: dict[str, Callable[[str, int], dict]] = {
 def made(
     folder: Path, family: str, head: str, seed: int, **more: object
 ) -> tuple[transformers.PreTrainedModel, object]:
-    """A network of theirs, saved in the folder, and an input for it. more: settings that are none of the odd ones."""
+    """A network of the library, saved in the folder, and an input for it. more: settings to override."""
     if family in PICTURE_HEADS:
         return made_picture(folder, family, head, seed, **more)
     if family == "Esm":
         return saved_esm(folder, head, **esm(head, seed) | more), PROTEINS[(seed // 4 + seed) % 4]
     network = network_in(folder, family, head, ODD[family](head, seed) | more)
-    if family == "RoFormer":  # whose sines were drawn, too
+    if family == "RoFormer":  # its sines were overwritten with random numbers
         table = next(module for name, module in network.named_modules() if name.endswith("embed_positions"))
         table.weight.data = table.create_weight()
         network.save_pretrained(folder)
@@ -270,7 +270,7 @@ def made(
 
 
 def of_picture(network: transformers.PreTrainedModel, given: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Their vector of a whole picture."""
+    """The library's vector of an image."""
     with torch.no_grad():
         if hasattr(network, "get_image_features"):
             found = network.get_image_features(**given)
@@ -282,11 +282,11 @@ def of_picture(network: transformers.PreTrainedModel, given: dict[str, torch.Ten
 def agrees(
     network: transformers.PreTrainedModel, pipeline: Pipeline, x: object, head: str, **more: torch.Tensor
 ) -> None:
-    """States, weights of attention and answer are those of their network; more: what it is given beside the input."""
+    """Assert that states, attention weights and answer equal the network's; more: its further arguments."""
     trace = pipeline(x)
     encoder = getattr(network, "vision_model", network)
     found = answer_of(encoder, trace, **more)
-    # With a final norm, the last is before or behind it, as the library likes.
+    # The library gives the last state before or after a final norm.
     layers = trace.graph.layers() + (not trace.config.final_norm and encoder is network)
     pairs = [
         (trace.states()[:layers], torch.cat(found.hidden_states[:layers])),
@@ -307,7 +307,7 @@ def agrees(
             theirs = found.prediction_logits if head == "ForPreTraining" else found.logits
             key = {"labels": "labels", "numbers": "labels", "tags": "tags"}.get(kind, "logits")
             pairs.append((trace[key], theirs[0]))
-    if trace.ids:  # beside a longer one it is as if it were alone
+    if trace.ids:  # padded by a longer text, it computes as if alone
         pairs.append((pipeline.batch([x, f"{x} the cat sat on"])[0].Z, trace.Z))
     for ours, theirs in pairs:
         np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=0)

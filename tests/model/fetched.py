@@ -1,4 +1,4 @@
-"""Encoders of the hub in small, by their own config.json: those in which it says what their library would not write."""
+"""Small copies of encoders on the hub whose config.json differs from what transformers would write."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -68,10 +68,10 @@ Tensors = dict[str, torch.Tensor]
 
 @dataclass(frozen=True)
 class Row:
-    """The class of theirs that the weights are of, the architecture that config.json names, and its other settings.
+    """A class of the library, the architecture in config.json, and its other settings.
 
-    library: the settings as their library takes them, where that is another way; unanswered: why the stages are shown
-    alone; refused: why nothing is. file: what the hub's tensors are called. network: how theirs differs from its class.
+    library: settings as the library takes them, if different; unanswered: why the answer is not computed; refused: why
+    nothing is. file: the hub's names of tensors. network: changes of the library's network.
     """
 
     of: tuple[str, str]
@@ -86,7 +86,7 @@ class Row:
 
 
 def first_names(tensors: Tensors) -> Tensors:
-    """As TensorFlow called them, and with what else was trained."""
+    """TensorFlow's names, and further tensors from training."""
     old = {".LayerNorm.weight": ".LayerNorm.gamma", ".LayerNorm.bias": ".LayerNorm.beta"}
     for new, name in old.items():
         tensors = {key.replace(new, name): tensor for key, tensor in tensors.items()}
@@ -94,7 +94,7 @@ def first_names(tensors: Tensors) -> Tensors:
 
 
 def as_jina(tensors: Tensors) -> Tensors:
-    """The tensors of a GTE under the names of jina-embeddings-v2, which has its gates before what passes them."""
+    """The tensors of a GTE by the names of jina-embeddings-v2, which stores the gates first."""
     names = {
         "attention.o_proj": "attention.output.dense", "attn_ln": "attention.output.LayerNorm",
         "mlp.down_proj": "mlp.wo", "mlp_ln": "mlp.layernorm", "mlp.up_gate_proj": "mlp.gated_layers",
@@ -112,19 +112,19 @@ def as_jina(tensors: Tensors) -> Tensors:
 
 
 def by_ntk(network: Any, base: float = 160_000, factor: float = 2.0) -> None:
-    """The speeds of rope_scaling "ntk": the base times the factor, and each of them divided by factor^(2/d_k)."""
+    """Rotation frequencies of rope_scaling "ntk": a base times the factor, then divided by factor^(2/d_k)."""
     d_k = 2 * len(network.rotary_emb.inv_freq)
     speeds = (base * factor) ** -(torch.arange(0, d_k, 2) / d_k) / factor ** (2 / d_k)
     network.rotary_emb.inv_freq.copy_(speeds)
 
 
 def standing(network: Any) -> None:
-    """Nothing turns."""
+    """Stop all rotation."""
     network.rotary_emb.inv_freq.zero_()
 
 
 def slopes(heads: int) -> list[float]:
-    """As Press et al. write it: powers of 2^(−8/h); where h is no power of 2, also every other of twice as many."""
+    """Slopes by Press et al.: powers of 2^(−8/h); otherwise also every other slope of twice as many heads."""
     if heads & (heads - 1) == 0:
         return [2 ** (-8 * (i + 1) / heads) for i in range(heads)]
     power = 2 ** (len(f"{heads:b}") - 1)
@@ -132,7 +132,7 @@ def slopes(heads: int) -> list[float]:
 
 
 def alibi(n: int, heads: int) -> torch.Tensor:
-    """What scores lose with the distance."""
+    """ALiBi's bias of the scores."""
     away = (torch.arange(n) - torch.arange(n)[:, None]).abs()
     return -torch.tensor(slopes(heads))[None, :, None, None] * away
 
@@ -185,7 +185,7 @@ ROWS: dict[str, Row] = {
 
 
 def put(row: Row, folder: Path) -> transformers.PreTrainedModel:
-    """A network of theirs with random numbers, and its folder as the hub has it."""
+    """A network of the library with random weights, and its folder as on the hub."""
     settings = {name: value for name, value in (row.library or row.settings).items() if name != "model_type"}
     network = network_in(folder, *row.of, settings)
     if row.network:

@@ -1,4 +1,4 @@
-"""Folders of other people's encoders, small and with random numbers, and what spoils them."""
+"""Small checkpoint folders with random weights, and ways to spoil them."""
 
 import io
 import json
@@ -40,7 +40,7 @@ NAMES = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": "<mask>", "unk_t
 OF_ROBERTA = ("Roberta", "XLMRoberta", "Camembert", "RobertaPreLayerNorm", "Data2VecText", "MPNet")
 
 
-#: Small, and nothing the same size as anything else.
+#: Small, and no two sizes are equal.
 BERT = {
     "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40,
     "max_position_embeddings": 33, "vocab_size": 31, "hidden_act": "gelu",
@@ -70,7 +70,7 @@ ONE, TWO = "the cat sat on a [MASK]", "the dog slept [SEP] it rained"
 
 
 def write_tokenizer(folder: Path, rounded: bool) -> None:
-    """Words as they are, between the special tokens that the family has."""
+    """Whole words, between the family's special tokens."""
     special = ROUND if rounded else SQUARE
     cls, sep, unknown = ("<s>", "</s>", "<unk>") if rounded else ("[CLS]", "[SEP]", "[UNK]")
     vocabulary = {word: i for i, word in enumerate([*special, *WORDS])}
@@ -89,12 +89,12 @@ def write_tokenizer(folder: Path, rounded: bool) -> None:
 
 
 def network_in(folder: Path, family: str, head: str, settings: dict) -> transformers.PreTrainedModel:
-    """A network of theirs with random numbers, saved in a folder."""
+    """A network of the library with random weights, saved in a folder."""
     torch.manual_seed(0)
     config = getattr(transformers, f"{family}Config")(**settings, attn_implementation="eager")
     network = getattr(transformers, family + head)(config).eval()
     with torch.no_grad():
-        for parameter in network.parameters():  # big enough that no equality holds by smallness
+        for parameter in network.parameters():  # large enough that nothing is equal by being small
             parameter.normal_(1.0 if parameter.ndim == 1 else 0.0, 0.3)
     network.save_pretrained(folder)
     if "image_size" not in settings:
@@ -104,7 +104,7 @@ def network_in(folder: Path, family: str, head: str, settings: dict) -> transfor
 
 @cache
 def theirs(name: str) -> tuple[transformers.PreTrainedModel, Path]:
-    """A small network of theirs, by the name of its class, and the folder that it was saved in."""
+    """A small network of the library, by its class, and the folder it was saved in."""
     family, folder = next(family for family in SETTINGS if name.startswith(family)), Path(mkdtemp(prefix="checkpoint-"))
     kind = family.removeprefix("Narrow").removeprefix("Wide")
     network = network_in(folder, kind, name.removeprefix(family), SETTINGS[family])
@@ -122,7 +122,7 @@ def ours(name: str) -> Pipeline:
 
 
 def given_to(trace: Trace) -> dict[str, torch.Tensor]:
-    """What their network takes of this input."""
+    """Arguments of the library's network for this input."""
     if not trace.ids:
         return {"pixel_values": torch.tensor(trace.picture)[None]}
     segments = {"token_type_ids": torch.tensor([trace.segments])} if "segments" in trace.graph else {}
@@ -135,7 +135,7 @@ def answer_of(network: transformers.PreTrainedModel, trace: Trace, **more: torch
 
 
 def saved(picture: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    """The file that a picture is saved as."""
+    """An image as a file."""
     file = io.BytesIO()
     picture.save(file, kind, **options)
     return file.getvalue()
@@ -146,19 +146,19 @@ def close(a: object, b: object) -> None:
 
 
 def inputs_of(name: str) -> tuple[object, object]:
-    """Two inputs: a sentence and a pair of them, or two pictures."""
+    """Two inputs: a sentence and a pair of sentences, or two images."""
     pictures = np.random.default_rng(0).random((2, 32, 32, 3), np.float32)
     return tuple(pictures) if name.startswith(("ViT", "DeiT")) else (ONE, TWO)
 
 
 def rewritten(folder: Path, **settings: object) -> None:
-    """Other settings in config.json; None takes one away."""
+    """Change settings in config.json; None removes one."""
     config = json.loads((folder / "config.json").read_text()) | settings
     (folder / "config.json").write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
 
 
 def as_pickle(folder: Path, name: str) -> None:
-    """What would write a file if anybody opened it."""
+    """Write a pickle that would write a file if opened."""
     (folder / name).write_bytes(pickle.dumps(Bomb(str(folder / "exploded"))))
 
 
@@ -171,19 +171,19 @@ class Bomb:
 
 
 def retold(folder: Path, **parts: object) -> None:
-    """Other parts in tokenizer.json."""
+    """Change parts of tokenizer.json."""
     tokenizer = json.loads((folder / "tokenizer.json").read_text()) | parts
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
 
 
-SECOND = [{"Sequence": {"id": "B", "type_id": 0}}]  # of one sentence there is none
+SECOND = [{"Sequence": {"id": "B", "type_id": 0}}]  # a single sentence has none
 
 
 TEMPLATE = {"type": "TemplateProcessing", "single": SECOND, "pair": SECOND, "special_tokens": {}}
 
 
 def save_again(folder: Path, seed: int) -> transformers.PreTrainedModel:
-    """Other numbers under the same name, in a file of the same size."""
+    """Save other numbers under the same name, in a file of the same size."""
     torch.manual_seed(seed)
     network = deepcopy(theirs("BertForMaskedLM")[0])
     with torch.no_grad():
@@ -194,7 +194,7 @@ def save_again(folder: Path, seed: int) -> transformers.PreTrainedModel:
 
 
 class Failing:
-    """A tokenizer that fails on one word as Rust's do: with what is no Exception."""
+    """A tokenizer that fails on one word with a non-Exception, as Rust's do."""
 
     def __init__(self, tokenizer: Tokenizer, error: BaseException) -> None:
         self.normalizer = None
@@ -219,7 +219,7 @@ TURNED = ("NomicBert", "RoFormer", "Gte")
 
 
 def sizes(dice: np.random.Generator, seed: int, step: int = 1) -> dict:
-    """What settings of nearly all families have, of sizes that nobody uses. step: what divides d_k."""
+    """Unusual sizes in the settings that nearly all families share. step: divisor of d_k."""
     heads, steps = int(dice.integers(1, 6)), int(dice.integers(1, 9 if step == 1 else 5))
     return {
         "hidden_size": step * steps * heads, "num_attention_heads": heads,
@@ -230,7 +230,7 @@ def sizes(dice: np.random.Generator, seed: int, step: int = 1) -> dict:
 
 
 def labels(dice: np.random.Generator, seed: int, head: str) -> dict:
-    """How many labels a head has that has any, and of which kind they are."""
+    """Number and kind of labels, if the head has labels."""
     if head not in ("ForSequenceClassification", "ForTokenClassification"):
         return {}
     kind = (None, "multi_label_classification", "regression")[seed % 3]
@@ -238,7 +238,7 @@ def labels(dice: np.random.Generator, seed: int, head: str) -> dict:
 
 
 def odd_settings(family: str, head: str, seed: int) -> dict:
-    """Of BERT and its nearest kin, by the seed."""
+    """Unusual settings for BERT and its variants."""
     dice = np.random.default_rng(seed)
     settings = sizes(dice, seed, step=2 if family in TURNED else 1)
     if family == "DistilBert":
@@ -257,7 +257,7 @@ def odd_settings(family: str, head: str, seed: int) -> dict:
 
 
 def sentence_encoder(folder: Path, bias: bool = True) -> dict[str, np.ndarray]:
-    """A folder of sentence-transformers with a Dense behind the mean of all rows; returns its weights."""
+    """Write a folder of sentence-transformers with mean pooling and a Dense; returns its weights."""
     settings = odd_settings("MPNet", "Model", 1) | {"hidden_size": 24, "num_attention_heads": 3}
     network_in(folder, "MPNet", "Model", settings)
     kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
@@ -281,7 +281,7 @@ def sentence_encoder(folder: Path, bias: bool = True) -> dict[str, np.ndarray]:
 
 
 class Hub:
-    """Stands for snapshot_download: what it was asked for, and what it put into its cache."""
+    """Replaces snapshot_download: records requests, and fills its own cache."""
 
     def __init__(self, home: Path) -> None:
         self.online, self.cache = home / "online", home / "models--org--bert" / "snapshots" / "1f"
@@ -321,7 +321,7 @@ class Hub:
 
 
 class Held(torch.nn.Module):
-    """LayerNorm with the deviations of one run, whatever it reads."""
+    """LayerNorm with the deviations of a recorded run."""
 
     def __init__(self, norm: torch.nn.LayerNorm, read: np.ndarray) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ def trained(model: object, trainer: object, cut: object) -> dict:
 
 @cache
 def byte_pairs() -> dict:
-    """Byte-level BPE: vocab and merges."""
+    """Vocabulary and merges of a byte-level BPE."""
     more = {"special_tokens": [*ROUND], "initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
     found = trained(models.BPE(), trainers.BpeTrainer(vocab_size=330, **more), pre_tokenizers.ByteLevel(False))
     return {"vocab": found["vocab"], "merges": [tuple(merge) for merge in found["merges"]]}
@@ -60,7 +60,7 @@ def modern() -> transformers.PreTrainedTokenizerFast:
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
 
 
-#: A tokenizer of each family, and the network that it is for.
+#: Each family's kind of network and its tokenizer.
 FAMILIES: dict[str, tuple[str, Callable[[], transformers.PreTrainedTokenizerBase]]] = {
     "roberta": ("Roberta", lambda: transformers.RobertaTokenizer(**byte_pairs())),
     "roberta with a space": ("Roberta", lambda: transformers.RobertaTokenizer(**byte_pairs(), add_prefix_space=True)),
@@ -91,7 +91,7 @@ OTHER_SIZES = {
 }
 
 
-#: The families whose networks guess words, here.
+#: Families whose networks predict masked words here.
 byte_level, sentence_pieces = "roberta", "xlm-roberta"
 
 
@@ -102,7 +102,7 @@ def tokenizer_of(family: str) -> transformers.PreTrainedTokenizerBase:
 
 @cache
 def folder_of(family: str) -> Path:
-    """A folder with their tokenizer and a network of random numbers."""
+    """A folder with the family's tokenizer and random weights."""
     kind, tokenizer, folder = FAMILIES[family][0], tokenizer_of(family), Path(mkdtemp(prefix="checkpoint-"))
     config = getattr(transformers, f"{kind}Config")(
         **OTHER_SIZES.get(kind, SIZES), vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id

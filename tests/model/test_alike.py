@@ -1,4 +1,4 @@
-"""How alike two inputs are: the vector as sentence-transformers makes it, and the map that adds up to the cosine."""
+"""Similarity of two inputs: vectors as sentence-transformers makes them, and a map that adds up to the cosine."""
 
 import json
 from functools import cache, partial
@@ -24,19 +24,19 @@ from pages.drawing.state import images
 from tests.model.making import MINILM, WORDS, network_in, odd_settings, sentence_encoder
 from tests.pages.inputs import folder as network
 
-#: A family of encoders, and how its folder says that Z becomes one vector.
+#: Family -> pooling that its folder names.
 FOLDERS = {
     "MiniLM": "mean", "MPNet": "mean", "Bert": "cls", "Roberta": "max", "DistilBert": "mean_sqrt_len",
     "Electra": "weightedmean", "Albert": "lasttoken",
 }  # fmt: skip
-#: The same by hand: Reimers and Gurevych 2019, section 3, and the documentation of their library.
+#: The same poolings by hand: Reimers and Gurevych 2019, section 3, and the library's documentation.
 BY_HAND = {
     "mean": lambda Z: sum(Z) / len(Z), "cls": lambda Z: Z[0], "max": lambda Z: np.sort(Z, axis=0)[-1],
     "mean_sqrt_len": lambda Z: sum(Z) / len(Z) ** 0.5, "lasttoken": lambda Z: Z[-1],
     "weightedmean": lambda Z: sum(place * row for place, row in enumerate(Z, 1)) / sum(range(1 + len(Z))),
 }  # fmt: skip
 CARD = images.ready("card")
-MOST = 30  # words of a sentence
+MOST = 30  # words per sentence
 
 
 @cache
@@ -108,7 +108,7 @@ def test_what_heads_and_ffns_bring_to_a_cell_adds_up_to_it(name: str) -> None:
         for output in (part for part in parts if part.name.endswith("attention.output")):
             heads = made_of(one, output)
             assert sum(float(part.value) for part in heads) == pytest.approx(float(output.value), abs=1e-5 * largest)
-            taken = made_of(one, heads[-2])  # behind the heads their bias
+            taken = made_of(one, heads[-2])  # after the heads, their bias
             assert len(taken) == len(one.tokens)
             found = sum(float(part.value) for part in taken)
             assert found == pytest.approx(float(heads[-2].value), abs=1e-5 * largest)
@@ -137,7 +137,7 @@ def test_a_pair_of_words_brings_how_fast_both_vectors_grow_on_the_way_to_them(mo
     nothing = [pipeline((each.ids[0], *[letters[5]] * (len(each.ids) - 2), each.ids[-1])) for each in (one, two)]
 
     def slope(run: Trace, start: Trace, token: int) -> np.ndarray:
-        """Of the mean row, half-way, by a difference."""
+        """Numerical slope of the mean row, half-way."""
         middle = (run["embedding.tokens"] + start["embedding.tokens"]) / 2
         step = np.zeros_like(middle)
         step[token] = 1e-5 * (run["embedding.tokens"] - start["embedding.tokens"])[token]
@@ -180,14 +180,14 @@ def test_after_the_last_layer_the_vector_is_the_networks_own_and_before_it_that_
     assert len(found) == 1 + run.config.layers
     np.testing.assert_allclose(found[-1], vector_of(run, way), atol=1e-6)
     idle = [Edit(f"layers.1.{name}", "zero") for name in ("attention.output", "ffn.output")]
-    if pipeline.config.norm_first and run.config.layers == 2:  # then without what it adds the last layer is not there
+    if pipeline.config.norm_first and run.config.layers == 2:  # the last layer then adds nothing
         np.testing.assert_allclose(found[1], vector_of(pipeline(x, idle), way), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["MiniLM", "Bert", "T5", "translator"])
 def test_texts_are_sorted_by_their_cosine_with_a_query(name: str) -> None:
     pipeline = load(str(folder(name) if name in FOLDERS else network(name)))
-    pipeline = getattr(pipeline, "encoder", pipeline)  # of a translator
+    pipeline = getattr(pipeline, "encoder", pipeline)  # a translator's encoder
     query, *texts_of = texts(pipeline, 5)
     found = alike(pipeline, query, texts_of)
     assert sorted(one.place for one in found) == [*range(len(texts_of))]
@@ -221,7 +221,7 @@ def test_how_a_change_moves_the_cosine_of_two_texts_is_as_measured_one_by_one(na
 
 
 def test_where_a_vector_is_no_sum_over_tokens_there_is_no_map(tmp_path: Path) -> None:
-    sentence_encoder(tmp_path)  # with tanh behind its Linear
+    sentence_encoder(tmp_path)  # its Dense has a tanh
     one = load(str(tmp_path))("the cat sat")
     with pytest.raises(ValueError, match="no sum"):
         of_cosine(one, one)

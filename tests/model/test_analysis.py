@@ -1,4 +1,4 @@
-"""Measurements on traces: each does what its definition says, on inputs where the answer is known beforehand."""
+"""Measurements on traces follow their definitions, on inputs whose result is known."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def distributions(*shape: int) -> np.ndarray:
 
 
 def looking(offset: int, n: int = len(WORDS), share: float = 0.9) -> np.ndarray:
-    """A head that looks `offset` places on (round the end), with the rest of its weight spread evenly."""
+    """A head that attends `offset` positions ahead (cyclically), with the rest of its weight spread evenly."""
     return (share * np.roll(np.eye(n), offset, axis=1) + (1 - share) / n).astype(np.float32)
 
 
@@ -96,8 +96,8 @@ def test_distance_is_that_of_places_weighted() -> None:
 def test_distance_between_patches_is_measured_in_the_image_and_leaves_cls_out() -> None:
     places = token_places(PRESETS["digits"], 50)
     weights = np.zeros((50, 50))
-    weights[:, 0] = 0.75  # [CLS] stands nowhere; what is left of each row counts in full
-    weights[:, 1] = 0.25  # the patch in the upper left corner
+    weights[:, 0] = 0.75  # [CLS] has no position; the rest of each row counts in full
+    weights[:, 1] = 0.25  # the top left patch
     corner = np.hypot(*np.divmod(np.arange(49), 7)).mean()
     assert mean_distance(weights, places) == pytest.approx(corner)
     weights[:, :2] = [1, 0]
@@ -172,7 +172,7 @@ def test_rollout_is_shares_of_the_input() -> None:
     np.testing.assert_allclose(reached.sum(-1), 1, atol=1e-6)
     assert (reached >= 0).all()
     np.testing.assert_allclose(reached[0], weights[0].mean(0) / 2 + np.eye(7) / 2, atol=1e-6)
-    for layer in range(1, 4):  # the walk that ends in this layer starts where the last one ended
+    for layer in range(1, 4):  # walks continue from those of the layer before
         last_step = rollout(weights[layer : layer + 1])[0]
         np.testing.assert_allclose(reached[layer], last_step @ reached[layer - 1], atol=1e-6)
 
@@ -188,7 +188,7 @@ def test_reading_the_last_layer_is_the_networks_own_answer(name: str) -> None:
     logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][token]
     expected = np.exp(logits - logits.max())
     np.testing.assert_allclose(read[-1], expected / expected.sum(), atol=1e-5)
-    Z = pipe.network.norm(torch.tensor(trace.states()[-1:]))  # and read like all the others
+    Z = pipe.network.norm(torch.tensor(trace.states()[-1:]))  # read like all other layers
     again = pipe.network.read_out(Z[:, token] if trace["logits"].ndim > 1 else Z)[0].softmax(-1)
     np.testing.assert_allclose(read[-1], again.numpy(force=True), atol=1e-5)
     assert read.shape == (trace.config.layers + 1, len(logits))

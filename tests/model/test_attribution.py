@@ -1,4 +1,4 @@
-"""Gradients are how fast an answer grows, and what is told of tokens and heads by them is what was computed."""
+"""Gradients are slopes of the answer, and attributions of tokens and heads agree with changed runs."""
 
 import random
 from dataclasses import replace
@@ -16,7 +16,7 @@ from model.variants.pooled import POOLINGS, Dense, Pooled
 from tests.model.making import MINILM
 from tests.networks import example, pipeline
 
-#: One of each kind of answer, of input and of network; with the token that it is asked at.
+#: Networks with each kind of answer and input -> the token asked about.
 NETWORKS = {
     "narrow words": 3, "pre-norm patches": None, "two sentences": None, "several labels": None, "numbers": None,
     "tags": 1, "two classifiers": None, "translation": 1, "span": 2,
@@ -26,13 +26,13 @@ SENTENCE = "the cat sat on the [MASK] ."
 
 
 def exact(name: str) -> Pipeline:
-    """The same with float64, whose small differences can be seen."""
+    """In float64, for small differences."""
     return pipeline(name).to(torch.float64)
 
 
 def asked(run: Pipeline, output: Tensor, token: int | None, against: int | None) -> float:
-    """The answer's number, written out again."""
-    if run.config.head == "span":  # of the start
+    """The quantity to differentiate, computed independently."""
+    if run.config.head == "span":  # for the start
         logits = output[0, 0]
         return float(logits[token] - logits[against] if against is not None else logits.softmax(-1)[token])
     logits = (output if token is None else output[:, token])[0]
@@ -45,7 +45,7 @@ def asked(run: Pipeline, output: Tensor, token: int | None, against: int | None)
 
 @networks
 def test_along_its_gradient_the_answer_grows_by_its_length(name: str) -> None:
-    """Of a probability; in every other network of the lead over another answer."""
+    """In turn of a probability, and of the lead over another answer."""
     run, token = exact(name), NETWORKS[name]
     against = 1 if [*NETWORKS].index(name) % 2 == 0 and run.config.classes != 1 else None
     x = run(example(name))
@@ -150,7 +150,7 @@ def test_along_its_gradient_the_cosine_with_another_text_grows_by_its_length(way
         way = replace(way, dense=(Dense(dice.normal(size=(384, 12)), dice.normal(size=12), "tanh"),))
     one, other = run("the cat sleeps"), run("a kitten is asleep")
     slope = gradients(run, one, [one.graph.Z], cosine_with(run, other, way))[one.graph.Z]
-    size = np.linalg.norm(slope)  # so small a step, since some components of this Z are almost the same for all tokens
+    size = np.linalg.norm(slope)  # a small step, because some components of this Z hardly vary among tokens
     v = vector_of(other, way or run.pooled)
     up, down = (cosine((way or run.pooled).steps(one.Z + d * slope)[-1][1], v).value for d in (1e-9, -1e-9))
     assert (up - down) / 2e-9 == pytest.approx(size**2, rel=1e-3) and size > 0

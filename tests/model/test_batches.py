@@ -1,4 +1,4 @@
-"""In a batch each input is as if it were alone: whatever stands beside it, fills it up, or is changed."""
+"""Each input of a batch is computed as if alone, whatever is next to it, fills it up, or is changed."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tests.model.making import inputs_of, ours
 from tests.networks import COVER, OTHERS, example, pipeline
 from tests.refusals import refused
 
-#: Changes that look at the others in the row, at its length, at its own places, or draw by chance for each token.
+#: Edits that use other rows, the length, or positions, or are random for each token.
 EDITS = (
     Edit("embedding.positions", "shift", 2),
     Edit("layers.0.attention.weights", "even", head=1),
@@ -23,12 +23,12 @@ EDITS = (
 
 
 def exact(of: Pipeline) -> Pipeline:
-    """The same with float64, where a sum's order makes no difference that could be seen."""
+    """In float64, where the order of sums does not matter."""
     return of.to(torch.float64)
 
 
 def differ(one: Trace, other: Trace) -> float:
-    """By how much of the largest number of a quantity two traces differ, at most; what is hidden in one is in both."""
+    """Largest difference of two traces, relative to each quantity's largest number; the masks must agree."""
     assert (one.tokens, one.keys(), one.idle) == (other.tokens, other.keys(), other.idle)
     found = 0.0
     for key in one:
@@ -160,7 +160,7 @@ def test_a_copy_with_other_numbers_finds_the_same(name: str) -> None:
     for key in usual:
         shown = [np.where(np.isinf(trace[key]), 0, trace[key]) for trace in (usual, exactly)]
         np.testing.assert_allclose(*shown, atol=1e-5 * max(1, np.abs(shown[1]).max()))
-    if name != "trained translation":  # which may write something else
+    if name != "trained translation":  # it may write something else
         assert 1e-5 < np.abs(roughly["logits"] - usual["logits"]).max() / np.abs(usual["logits"]).max() < 0.05
     assert run.network.logits.weight.dtype == torch.float32, "and the network is as it was"
 

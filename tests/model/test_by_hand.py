@@ -1,4 +1,4 @@
-"""Any cell by hand: the arithmetic gives what the run recorded, from the cells that it names, in lines that add up."""
+"""The arithmetic of any cell gives the recorded number, from the cells it names, in lines that add up."""
 
 import math
 import random
@@ -40,8 +40,8 @@ def some_cells(trace: Trace, key: str, count: int = 2) -> list[tuple[int, ...]]:
 
 
 def workings(name: str) -> list[Working]:
-    """Of every quantity that is recorded or an aside, the strongest cell and some others; of a translator those of its
-    decoder, as its encoder is that of the trained text.
+    """Workings of the strongest cell and some others of every quantity; for a translator only of the decoder, since its
+    encoder is that of the trained text.
     """
     pipeline, trace = run_of(name)
     sides = ("decoder.", "logits", "answer") if name == TRANSLATION else ""
@@ -63,7 +63,7 @@ def shown_exactly(value: float) -> Decimal:
 
 
 def calculated(expression: str) -> float:
-    """What a calculator makes of a line: of its last part, where it is written in several ways."""
+    """Evaluate a line; of several forms, the last."""
     text = expression.split(" = ")[-1]
     text = re.sub(r"\\underbrace\{([^}]*)\}_\{\d+\}", r"\1", text)
     text = text.replace(r"\infty", "math.inf").replace(r"\times", "*").replace(r"\cdot", "*")
@@ -77,7 +77,7 @@ def calculated(expression: str) -> float:
 
 
 def arrives(working: Working, values: np.ndarray) -> None:
-    """The arithmetic gives what was recorded, and so does the last of its lines."""
+    """Assert that the result and the last line equal the recorded number."""
     assert working.recorded == float(values[working.cell]) and not working.changed
     assert working.value == pytest.approx(working.recorded, rel=1e-4, abs=2e-6 * largest(values))
     near = 0 if math.isinf(working.value) else 1e-4 * max(1.0, largest(values))
@@ -85,8 +85,8 @@ def arrives(working: Working, values: np.ndarray) -> None:
 
 
 def can_be_calculated(step: Step) -> None:
-    """Each line is right for the digits that it shows, and a sum adds up to the last of them."""
-    # A line that only names where a number stands has nothing to calculate.
+    """Assert that each line is correct with the digits shown, and that sums agree with the line below."""
+    # Lines that only name a number have nothing to evaluate.
     if step.expression and not re.search(r"[A-Za-z)]_|\\hat|\\text", step.expression):
         digits = re.search(r"\.(\d+)", number(step.value))
         last = 10.0 ** -len(digits[1]) if digits and "times" not in number(step.value) else 1e-4 * abs(step.value)
@@ -108,12 +108,12 @@ def adds_up(table: Table) -> None:
 def can_be_set(working: Working) -> None:
     for latex in (working.equation, working.where, *(step.latex for step in working.steps)):
         assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex
-        # no index below an index, and nothing between two signs
+        # no nested index, no two adjacent signs
         assert not re.search(r"_\{[^{}]*\}_|[+-] [+-]|\\cdot -", latex), latex
 
 
 def tables_say_the_same(working: Working, trace: Trace) -> None:
-    """The rows of a table hold what was read, and its totals stand in the line below it."""
+    """Assert that a table's rows hold the numbers read, and that its totals appear in the line below."""
     table = working.tables[-1] if working.tables else Table("", (), ())
     places = list(table.places)
     if working.operation in ("linear", "split", "scores", "weighted_sum", "contribution"):
@@ -127,7 +127,7 @@ def tables_say_the_same(working: Working, trace: Trace) -> None:
         M, power, total, weight = working.steps[-4:]
         own = places.index(working.cell[-1])
         for column, step in ((masked, M), (powers, power), (weights, weight)):
-            assert column.values[own] == pytest.approx(step.value, abs=5.01e-6)  # five decimals, or more
+            assert column.values[own] == pytest.approx(step.value, abs=5.01e-6)  # five decimals or more
         assert powers.total == total.value
         (read, row), *_ = working.lit
         row = (*row[:-1], slice(None))
@@ -162,7 +162,7 @@ def test_of_many_tokens_the_chosen_one_and_the_largest_are_named_and_the_rest_is
     powers = table.columns[2]
     assert table.rows == 150 and len(table.places) == most and (powers.rest is None) == (most == 150)
     if most < 150:
-        assert table.places[0] == least  # then the largest, one after the other
+        assert table.places[0] == least  # then in descending order
         assert list(table.places[1:]) == np.argsort(-weights, kind="stable")[: most - 1].tolist()
     else:
         assert table.places == tuple(range(150))
@@ -185,7 +185,7 @@ def inputs_of(name: str) -> tuple[torch.Tensor, ...]:
     "name", ["narrow words, added only", "trained digits", "trained flat", "pre-norm words", TRANSLATION]
 )
 def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
-    """All that a cell is computed from is held as recorded, but for one number: of a lit cell, then of another."""
+    """Change one number of a highlighted cell, then of another one, holding everything else as recorded."""
     pipeline, trace = run_of(name)
     inputs, dice = inputs_of(name), np.random.default_rng(0)
 
@@ -201,7 +201,7 @@ def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
         return float(values[working.key][(0, *working.cell)])
 
     side = "decoder." if name == TRANSLATION else ""
-    layers = {None, trace.graph.layers(side) - 1} | ({0} if not side else set())  # a decoder's first is like its last
+    layers = {None, trace.graph.layers(side) - 1} | ({0} if not side else set())  # a decoder's layers are alike
     for key in trace:
         if trace.quantity(key).layer not in layers or not key.startswith(side):
             continue
@@ -211,10 +211,10 @@ def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
         for source, index in lit.items():
             on = np.zeros(trace[source].shape, dtype=bool)
             on[index] = True
-            if working.operation == "weighted_sum" and source.endswith("V"):  # float32 must have room to tell
+            if working.operation == "weighted_sum" and source.endswith("V"):  # differences must be visible in float32
                 A, row = working.lit[0]
                 on &= trace[A][row][:, None] > 1e-4
-            if on.any() and not (working.operation == "softmax" and trace[key].shape[-1] == 1):  # one key: always 1
+            if on.any() and not (working.operation == "softmax" and trace[key].shape[-1] == 1):  # with one key always 1
                 place = tuple(dice.choice(np.argwhere(on)))
                 assert value_with(working, source, place) != pytest.approx(working.recorded), (key, source, place)
             off = np.ones_like(on)
@@ -260,7 +260,7 @@ AT = "layers.1.attention."
     ids=lambda edit: edit.operation,
 )
 def test_every_number_of_an_edited_run_is_explained(edit: Edit) -> None:
-    """It comes from what was recorded before it, or the edit put it in, and then it was not so before."""
+    """Each number follows from those before it, or the edit set it, and then it has changed."""
     network, trace = run_with(edit)
     changed = set()
     for key in trace:
@@ -337,7 +337,7 @@ def test_equations_name_the_cell_and_what_it_is_read_from() -> None:
     assert equation(at + "attention.Q", 2, 1, 4) == whole
     assert equation(at + "attention.concat", 1, 68) == r"\text{Concat}_{2,69} = (\text{head}_{3})_{2,5}"
     assert equation(at + "add_1", 1, 2) == r"(X_{\text{res}})_{2,3} = X_{2,3} + O_{2,3}"
-    logits = r"y_{1,77} = \sum_{m=1}^{256} \hat G_{1,m}\, E^{\top}_{m,77} + c_{77}"  # words by their ids
+    logits = r"y_{1,77} = \sum_{m=1}^{256} \hat G_{1,m}\, E^{\top}_{m,77} + c_{77}"  # words by id
     assert equation("logits", 0, 77) == logits
     network, digit = run_of("trained digits")[0].network, run_of("trained digits")[1]
     pixels = by_hand(network, digit, "embedding.tokens", (3, 0)).equation
@@ -403,7 +403,7 @@ def test_a_click_is_answered_at_once() -> None:
             continue
         cell, spent = some_cells(trace, key, 1)[0], []
         for _ in range(5):
-            start = time.thread_time()  # what others do meanwhile does not count
+            start = time.thread_time()  # excludes other processes
             by_hand(pipeline.network, trace, key, cell)
             spent.append(time.thread_time() - start)
         assert min(spent) < (0.005 if key == "logits" else 0.002), key

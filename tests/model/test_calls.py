@@ -1,4 +1,4 @@
-"""What people try first works; what does not says in one sentence what to do."""
+"""First attempts work, or fail with a sentence that says what to do."""
 
 import re
 from collections.abc import Callable

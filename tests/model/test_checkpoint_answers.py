@@ -1,4 +1,4 @@
-"""Odd settings of checkpoints, folders as they are found, and sentences as one vector."""
+"""Unusual settings of checkpoints, folders in the wild, and sentence vectors."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ from tests.model.making import (
 )
 from tests.refusals import refused
 
-# Folders as they are found: written long ago, by other libraries, or with half of what ours would write.
+# Folders in the wild: old, from other libraries, or incomplete.
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_byte_level_pieces_from_two_lists_are_theirs(tmp_path: Path) -> None:
     pieces = [*ROUND, *sorted(ByteLevel.alphabet()), "at", "Ġc", "Ġcat", "Ġt", "he", "Ġthe"]
     (tmp_path / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}))
     (tmp_path / "merges.txt").write_text("#version: 0.2\na t\nĠ c\nĠc at\nĠ t\nh e\nĠt he\n", encoding="utf-8")
-    mask = transformers.AddedToken("<mask>", lstrip=True)  # as RoBERTa's makers have it
+    mask = transformers.AddedToken("<mask>", lstrip=True)  # as in the authors' files
     library = transformers.RobertaTokenizer.from_pretrained(tmp_path, mask_token=mask)
     reader = load_folder(tmp_path).reader
     for text in ("the cat sat", "a café, 我们", "it sat on the [MASK] there"):

@@ -1,4 +1,4 @@
-"""Folders of other people's encoders: read as their library reads them, or refused in a sentence that says why."""
+"""Checkpoint folders are read as transformers reads them, or refused with a reason."""
 
 import json
 import os
@@ -130,7 +130,7 @@ def test_words_without_a_tokenizer_are_made_plain_as_their_library_does(said: di
     assert load(str(tmp_path)).reader.read(text).ids == library(text)["input_ids"]
 
 
-# Folders that cannot be read: each says why in one sentence, and nothing in them is run.
+# Unreadable folders: each gives its reason in one sentence, and nothing in them is run.
 
 
 def other_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
@@ -162,7 +162,7 @@ def as_pipe(folder: Path, name: str) -> None:
 
 
 def in_bytes(folder: Path, more: dict[str, object]) -> None:
-    """A tokenizer of vocab.json and merges.txt."""
+    """Replace the tokenizer by vocab.json and merges.txt."""
     (folder / "tokenizer.json").unlink()
     pieces = {piece: i for i, piece in enumerate([*ROUND, "a", "b"])} | more
     (folder / "vocab.json").write_text(json.dumps(pieces))
@@ -170,7 +170,7 @@ def in_bytes(folder: Path, more: dict[str, object]) -> None:
 
 
 def replaced(times: int) -> dict:
-    """A normalizer that makes each letter many, and each of these many, and so on."""
+    """A normalizer that multiplies letters, again and again."""
     letter = {"type": "Replace", "pattern": {"Regex": "."}, "content": "a a a a a "}
     return {"type": "Sequence", "normalizers": [letter] * times}
 
@@ -340,7 +340,7 @@ def test_no_number_is_read_of_a_tensor_that_is_too_large(tmp_path: Path) -> None
     header = json.dumps({"embeddings.position_embeddings.weight": table})
     with (tmp_path / "model.safetensors").open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header.encode())
-        file.truncate(8 + len(header) + 2**42)  # four terabytes of nothing, which take no room on the disk
+        file.truncate(8 + len(header) + 2**42)  # a sparse file of four terabytes
     with refused("tensor_shape"):
         load(str(tmp_path))
 

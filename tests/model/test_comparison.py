@@ -1,4 +1,4 @@
-"""Two lists of tokens are put side by side: what they share together, what differs as far as it goes."""
+"""Two lists of tokens are aligned: shared tokens together, differing ones side by side as far as they go."""
 
 from model.measures.comparison import Pair, align
 

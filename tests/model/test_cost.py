@@ -1,4 +1,4 @@
-"""The closed forms of model/measures/cost.py against the real modules, and the lecture notes' numbers against both."""
+"""The closed forms of model/measures/cost.py agree with real modules, and the lecture notes' numbers with both."""
 
 from collections import Counter
 from dataclasses import replace
@@ -31,10 +31,10 @@ from model.unallocated import real_parameters
 from tests.networks import CONFIGS, COVER
 from tests.refusals import refused
 
-#: Quick, and alike in all layers.
+#: Small networks whose layers are all alike.
 SMALL = [name for name, config in CONFIGS.items() if config.d_model <= 64 and config.first_norm]
 small = pytest.mark.parametrize("name", SMALL)
-#: Those that compare each token with each once.
+#: Networks that compare each pair of tokens once.
 pairwise = pytest.mark.parametrize("name", [name for name in COVER if not CONFIGS[name].distance_terms])
 every = pytest.mark.parametrize("name", CONFIGS)
 cover = pytest.mark.parametrize("name", COVER)
@@ -42,7 +42,7 @@ presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys()
 
 
 def on_meta(config: EncoderConfig) -> Encoder:
-    """The real network, without its numbers."""
+    """The real network without numbers."""
     with torch.device("meta"):
         return network_for(config).eval()
 
@@ -65,7 +65,7 @@ def an_input(config: EncoderConfig, n: int, batch: int = 1, device: str = "cpu")
 
 
 def part_of(name: str) -> str:
-    """Which part of `parameters` a parameter of the real module belongs to."""
+    """The part in `parameters` to which a parameter of the real module belongs."""
     first, *rest = name.split(".")
     if first == "embedding":
         return "positions" if rest[0] == "positions" else "embedding"
@@ -82,7 +82,7 @@ def part_of(name: str) -> str:
 
 def check_parameters(config: EncoderConfig) -> None:
     real = Counter()
-    for name, parameter in on_meta(config).named_parameters():  # a tied matrix is named once
+    for name, parameter in on_meta(config).named_parameters():  # tied matrices appear once
         real[part_of(name)] += parameter.numel()
     ours = parameters(config)
     assert {part: counted.number for part, counted in ours.items() if counted.number} == real
@@ -107,7 +107,7 @@ def test_one_layer_equals_the_real_layer(config: EncoderConfig) -> None:
 
 
 def test_published_totals() -> None:
-    # torchvision.models.vit_b_16 has 86,567,656. BERT-base has 109,482,240, of which ours leaves out the pooler.
+    # torchvision.models.vit_b_16 has 86,567,656. BERT-base has 109,482,240 with its pooler, which ours lacks.
     assert total(parameters(PRESETS["vit-b-16"])).number == 86_567_656
     assert total(parameters(PRESETS["bert-base"])).number == 109_482_240 - (768 * 768 + 768) == 108_891_648
 
@@ -116,13 +116,13 @@ def test_published_totals() -> None:
 
 
 def check_flops(config: EncoderConfig, n: int) -> None:
-    """PyTorch counts two FLOPs for each multiply–add of a matrix product, and nothing else."""
-    small = config.d_model <= 64  # others without their numbers
+    """PyTorch counts two FLOPs per multiply–add of a matrix product, and nothing else."""
+    small = config.d_model <= 64  # larger ones without numbers
     network = small_network(config) if small else on_meta(config)
     with FlopCounterMode(display=False) as counter:
         network(an_input(config, n, device="cpu" if small else "meta"))
     counted = {operation.__name__ for operation in counter.get_flop_counts()["Global"]}
-    assert counted <= {"addmm", "mm", "bmm"}  # with and without a bias, and in batches
+    assert counted <= {"addmm", "mm", "bmm"}  # with bias, without, and batched
     assert 2 * total(multiply_adds(config, n)).number == counter.get_total_flops()
 
 
@@ -136,7 +136,7 @@ def test_one_layer_is_attention_and_ffn(config: EncoderConfig) -> None:
 
 
 def sides(config: EncoderConfig, n: int) -> dict[str, tuple[int, int]]:
-    """For each crossing: what grows with n², and what it is compared with."""
+    """Crossing -> the part growing with n², and the part it is compared with."""
     cost, ffn = attention_cost(config, n), ffn_cost(config, n).number
     projections, squared = cost["projections"].number, cost["scores"].number + cost["weighted_sum"].number
     return {
@@ -173,7 +173,7 @@ def test_costs_are_equal_where_they_cross_and_nowhere_else(name: str) -> None:
 
 @cache
 def observed(config: EncoderConfig, batch: int) -> dict[str, Tensor]:
-    """The input, and what every module of a small real network makes of it, in order of computation."""
+    """Input, and output of every module of a small real network, in order of computation."""
     x = an_input(config, length(config), batch)
     network, outputs = small_network(config), {"input": x}
 
@@ -196,7 +196,7 @@ def observed(config: EncoderConfig, batch: int) -> dict[str, Tensor]:
 
 @small
 def test_shapes_and_bytes_are_those_of_the_real_modules(name: str) -> None:
-    """Each step's shape, in letters and in numbers, and the memory that it adds."""
+    """Each step's shape, symbolic and numeric, and the memory it adds."""
     config, batch = CONFIGS[name], 1 + SMALL.index(name) % 2
     outputs, seen, n = observed(config, batch), 0, length(CONFIGS[name])
     known = {parameter.untyped_storage().data_ptr() for parameter in small_network(config).parameters()}
@@ -212,12 +212,12 @@ def test_shapes_and_bytes_are_those_of_the_real_modules(name: str) -> None:
         real = tuple(outputs[step.key].shape)
         assert step.output.sizes == (real if batch > 1 else real[1:]), step.key
         one_token = config.input == "flat" or step.key.startswith("pool.")
-        if one_token and step.key.endswith("concat"):  # PyTorch spares itself that copy
+        if one_token and step.key.endswith("concat"):  # PyTorch avoids that copy
             continue
         memory = outputs[step.key].untyped_storage()
         new = memory.data_ptr() not in known
         if step.kind == "view" and step.reads and not {*step.reads} & outputs.keys():
-            new = False  # what it is a view of was made by no module of its own
+            new = False  # a view of something no module made
         assert step.bytes.number == (memory.nbytes() if new else 0), step.key
         known.add(memory.data_ptr())
     assert seen >= 24  # all but the patches or the row, and the classifier's first token
@@ -231,7 +231,7 @@ def test_steps_add_up_to_the_whole(name: str) -> None:
     n, batch = length(config), 3
     steps = shape_walk(config, n, batch)
     assert sum(step.sets * step.parameters.number for step in steps) == total(parameters(config)).number
-    alike = [step for step in steps if step.output.axes[0] == "1" and step.multiply_adds.number]  # made once for all
+    alike = [step for step in steps if step.output.axes[0] == "1" and step.multiply_adds.number]  # once per batch
     counted = sum(step.times * step.multiply_adds.number * (batch if step in alike else 1) for step in steps)
     assert counted == batch * total(multiply_adds(config, n)).number
     assert all("distance" in step.axes for step in alike)
@@ -267,7 +267,7 @@ def test_every_formula_with_its_numbers_put_in_comes_to_its_number(name: str) ->
     config = CONFIGS[name]
     for counted in (*parameters(config).values(), *multiply_adds(config, 17).values(), attention_memory(config, 17)):
         python = counted.numbers.replace("·", "*").replace("²", "**2").replace("−", "-")
-        assert eval(python) == counted.number  # our own digits and signs
+        assert eval(python) == counted.number  # only our own digits and signs
 
 
 # The lecture notes.
@@ -284,13 +284,13 @@ def test_a_claim_is_judged_by_its_numbers(claim) -> None:
     if claim.verdict != "partly":
         assert agree(claim.says, claim.ours, claim.within) == (claim.verdict == "right")
     if ".table." in claim.key and claim.note == "004":
-        assert claim.says[:2] == claim.ours[:2]  # shapes, exactly
+        assert claim.says[:2] == claim.ours[:2]  # shapes must be exact
 
 
 def test_the_corrected_numbers_of_the_notes() -> None:
     ours = {claim.key: claim.ours for claim in NOTE_CLAIMS}
     assert len(ours) == len(NOTE_CLAIMS)
     assert (ours["004.ffn"], ours["004.attention"], ours["004.table.layer"][2]) == (2_099_712, 1_048_576, 3_152_384)
-    assert ours["003.randn"] == pytest.approx(0.3413, abs=1e-4)  # of a normal distribution between 0 and 1
+    assert ours["003.randn"] == pytest.approx(0.3413, abs=1e-4)  # density of a normal distribution between 0 and 1
     assert ours["003.softmax_1"] == pytest.approx((0.5987, 0.4013), abs=1e-4)
     assert ours["002.softmax"] == pytest.approx((0.9981, 0.0019, 0), abs=1e-4)

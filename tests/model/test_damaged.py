@@ -1,4 +1,4 @@
-"""Files that are damaged, or made by somebody who means no good: one sentence says so, and nothing is built of them."""
+"""Damaged or hostile files: refused in one sentence, and nothing is built from them."""
 
 import io
 import json
@@ -23,16 +23,16 @@ from model.checkpoints.convert import ConversionError, convert
 from tests.model.making import Bomb
 from tests.networks import example, pipeline
 
-#: Runs by name, each with what a file says of it.
+#: Names of runs.
 RUNS = ("trained text", "trained digits", "told apart")
-#: What a field may hold instead.
+#: Replacements for a field.
 OTHERS = (None, True, -1, 0, 2.5, 10**7, 10**400, float("nan"), "x", "\ud800", [], {}, [[]], {"a": [1]}, "deep")
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
 @cache
 def written(name: str, folder: str) -> tuple[dict[str, Any], bytes]:
-    """The head and the numbers of a trace's file."""
+    """Header and data of a trace's file."""
     file = Path(folder) / f"{name}.safetensors"
     edits = [Edit("layers.0.ffn.output", "scale", 0.5)]
     pipeline(name)(example(name), edits).save(file)
@@ -48,7 +48,7 @@ def file_of(head: dict[str, Any], about: Any, numbers: bytes) -> bytes:
 
 
 def places(value: Any, path: tuple = ()) -> Iterator[tuple]:
-    """The path of everything in what a file says, of the first few in a list."""
+    """Paths of all fields in a header; of lists only the first two items."""
     inside = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
     for key, one in inside:
         yield (*path, key)
@@ -56,7 +56,7 @@ def places(value: Any, path: tuple = ()) -> Iterator[tuple]:
 
 
 def with_other(about: Any, path: tuple, other: object) -> Any:
-    """The same with another value at a path; without one, `other` being ..., it is taken away."""
+    """A copy with another value at a path; `...` removes the field."""
     about = json.loads(json.dumps(about))
     at = about
     for key in path[:-1]:
@@ -74,29 +74,29 @@ def damaged(head: dict[str, Any], numbers: bytes, dice: random.Random) -> bytes:
     about = json.loads(head.pop("__metadata__")["trace"])
     key = dice.choice(sorted(head))
     match dice.randrange(8):
-        case 0:  # a bit
+        case 0:  # a flipped bit
             whole = bytearray(file_of(head, about, numbers))
             whole[dice.randrange(min(len(whole), 20_000))] ^= 1 << dice.randrange(8)
             return bytes(whole)
-        case 1:  # cut short
+        case 1:  # truncated
             whole = file_of(head, about, numbers)
             return whole[: dice.randrange(len(whole))]
-        case 2:  # a tensor less
+        case 2:  # a missing tensor
             del head[key]
-        case 3:  # under another name
+        case 3:  # another name
             head[dice.choice(["x", key[:-1], "picture", "layers.0"])] = head.pop(key)
-        case 4:  # in another shape
+        case 4:  # another shape
             shape = head[key]["shape"]
             head[key]["shape"] = dice.choice([[*shape, 1], shape[::-1], [int(np.prod(shape))], shape[1:] + shape[:1]])
-        case 5:  # of another kind
+        case 5:  # another dtype
             head[key]["dtype"] = dice.choice(["I32", "F64", "BOOL", "F16"])
-        case _:  # it says something else
+        case _:  # another field of the header
             about = with_other(about, dice.choice([*places(about)]), dice.choice([..., *OTHERS]))
     return file_of(head, about, numbers)
 
 
 def look_at(trace: Trace) -> None:
-    """What a reader does with a trace."""
+    """Use a trace as a reader would."""
     said = [repr(trace), *(f"{guess}{guess.best}" for guess in trace.answer), *trace.tokens, *trace.edited]
     "".join(said).encode()
     hash(trace.edits)
@@ -148,13 +148,13 @@ def test_of_a_claimed_size_nothing_is_built(name: str, size: str, tmp_path_facto
 
 
 def a_pickle(said: object, folder: Path, **how: object) -> bytes:
-    """What torch writes of it."""
+    """The bytes of torch.save."""
     torch.save(said, folder / "said.bin", **how)
     return (folder / "said.bin").read_bytes()
 
 
 def grown(folder: Path) -> bytes:
-    """Zeros for a hundred million numbers, packed into little."""
+    """100 MB of zeros in a small compressed file."""
     whole = ZipFile(io.BytesIO(a_pickle({"x": torch.zeros(25_000_000)}, folder)))
     with ZipFile(folder / "packed.bin", "w", ZIP_DEFLATED) as packed:
         for part in whole.infolist():
@@ -162,7 +162,7 @@ def grown(folder: Path) -> bytes:
     return (folder / "packed.bin").read_bytes()
 
 
-#: Pickles that hold no tensors, or tensors of which no checkpoint is made.
+#: Pickles without tensors, or with tensors that no checkpoint is made of.
 HOSTILE: dict[str, Callable[[Path], bytes]] = {
     "nothing": lambda _: b"",
     "a text": lambda _: b"no pickle",
@@ -191,7 +191,7 @@ def folder_with(content: bytes, below: Path) -> Path:
 
 
 def refused_whole(folder: Path) -> str:
-    """Why it is not converted; nothing is left of the try."""
+    """Reason for refusing the conversion; asserts that nothing is left behind."""
     start = time.monotonic()
     with pytest.raises((ConversionError, CheckpointError)) as refusal:
         convert(str(folder))

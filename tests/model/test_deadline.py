@@ -1,4 +1,4 @@
-"""A run ends when its time is over, in the middle of its work, and leaves nothing behind."""
+"""A run is stopped when its time is over, in the middle of its work, and leaves nothing behind."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ WORK: dict[str, Callable[[], object]] = {
 
 
 class Clock:
-    """Goes on by a second each time that somebody looks."""
+    """A clock that advances a second each time it is read."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -57,7 +57,7 @@ def test_work_ends_at_the_next_step_after_its_time_is_over(name: str, monkeypatc
         work()
     assert clock.now <= half + 3, "nothing is computed after that"
     with within(10**9):
-        work()  # whoever comes next finds the network free, and as it was
+        work()  # the network is free again, and unchanged
 
 
 @pytest.mark.parametrize("forced", [(), (3,) * 50], ids=["free", "forced"])

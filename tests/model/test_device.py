@@ -1,6 +1,6 @@
-"""A run on another device is the run on the processor; what is measured of it is measured on the processor.
+"""A run on another device equals that on the processor; measurements of it are computed on the processor.
 
-The device is pretended (see card.py): no number, no operation of CUDA's own is tried here.
+The device is pretended (see card.py): no CUDA operation is tested here.
 """
 
 import re
@@ -23,7 +23,7 @@ from tests.networks import COVER, example, pipeline
 
 @pytest.fixture(autouse=True)
 def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # inference mode knows no tensors that are written in Python
+    # inference mode does not support tensor subclasses
     monkeypatch.setattr(torch, "inference_mode", lambda on=True: torch.set_grad_enabled(not on))
     with Card():
         yield
@@ -35,7 +35,7 @@ def test_a_card_records_what_the_processor_does(name: str) -> None:
     there = own.to("card")
     here, run = own(x), there(x)
     assert all(isinstance(run._values[key], OnCard) for key in run)
-    for key in (quantity.key for quantity in run.graph if quantity.key in run):  # the asides, too
+    for key in (quantity.key for quantity in run.graph if quantity.key in run):  # also asides
         np.testing.assert_array_equal(run[key], here[key], key)
     assert run.answer == here.answer
     assert run.network is there.network

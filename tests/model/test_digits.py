@@ -1,4 +1,4 @@
-"""The laws of `prepare`: whatever paper, place and pen, the same digit comes out; what is no digit is refused."""
+"""`prepare` gives the same digit on any paper, at any place, with any pen; what is no digit is refused."""
 
 import time
 import tracemalloc
@@ -10,7 +10,7 @@ import pytest
 from model.digits import SIZE, Steps, pieces, prepare, steps
 from tests.refusals import refused
 
-# Strokes as (x, y) in a square from 0 to 1, as a person would draw them.
+# Strokes as (x, y) from 0 to 1, as a person draws them.
 STROKES = {
     "0": [[(0.5 + 0.2 * np.sin(a), 0.5 - 0.3 * np.cos(a)) for a in np.linspace(0, 2 * np.pi, 25)]],
     "1": [[(0.45, 0.3), (0.55, 0.2), (0.55, 0.8)]],
@@ -21,7 +21,7 @@ STROKES = {
 
 
 def drawing(digit: str, size: int = 140, pen: float = 10, zoom: float = 1) -> np.ndarray:
-    """The digit drawn with a round, antialiased pen: (size, size) in [0, 1], ink bright."""
+    """The digit drawn with a round, antialiased pen: (size, size) in [0, 1], bright ink."""
     y, x = np.mgrid[:size, :size] + 0.5
     nearest = np.full((size, size), np.inf)
     for stroke in STROKES[digit]:
@@ -34,7 +34,7 @@ def drawing(digit: str, size: int = 140, pen: float = 10, zoom: float = 1) -> np
 
 
 def box(image: np.ndarray) -> tuple[int, int]:
-    """Height and width of what is inked."""
+    """Height and width of the ink."""
     rows, columns = np.flatnonzero(image.any(1)), np.flatnonzero(image.any(0))
     return int(rows[-1] - rows[0] + 1), int(columns[-1] - columns[0] + 1)
 
@@ -76,7 +76,7 @@ def test_a_digit_that_touches_the_border_is_still_ink(digit: str) -> None:
     drawn = drawing(digit)
     rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
     cropped = drawn[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    if digit != "1":  # cut to its box, a 1 is a sheet that is mostly ink
+    if digit != "1":  # cropped, a 1 is mostly ink
         assert np.abs(prepare(cropped) - prepare(drawn)).mean() < 0.01
         assert np.allclose(prepare(1 - cropped), prepare(cropped), atol=1e-5)
 
@@ -92,7 +92,7 @@ def test_an_uneven_noisy_sheet_shows_the_same_digit(digit: str) -> None:
     light = np.linspace(0.6, 0.8, 280)[None]
     sheet = light - 0.45 * drawn + np.random.default_rng(0).normal(0, 0.02, drawn.shape)
     seen, expected = prepare(sheet), prepare(drawn)
-    # A trace of noise may tip the centre of mass over to the next pixel.
+    # Noise may move the centre of mass to the next pixel.
     near = [np.roll(seen, (down, right), (0, 1)) for down in (-1, 0, 1) for right in (-1, 0, 1)]
     assert max(np.corrcoef(image.ravel(), expected.ravel())[0, 1] for image in near) > 0.95
 
@@ -173,7 +173,7 @@ def test_pieces_are_what_the_eye_calls_one_in_reading_order_of_their_ends() -> N
 
 def test_a_stroke_of_any_length_is_followed_at_once() -> None:
     snake = np.zeros((400, 400), bool)
-    snake[::4] = True  # lines, joined by turns at the right and the left
+    snake[::4] = True  # lines joined at alternating ends
     for row in range(0, 396, 4):
         snake[row : row + 4, -1 if row % 8 else 0] = True
     start = time.thread_time()

@@ -1,4 +1,4 @@
-"""Words and distances told apart: rows of the table, three products in a score."""
+"""DeBERTa's attention: rows of the distance table, and three products in a score."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is no digit is called unsure, and digits are not: on drawings that the rule was not made from."""
+"""Non-digits are called unsure, digits are not: on drawings not used to make the rule."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -18,7 +18,7 @@ from model.training.drawings import drawn_digits
 from pages.drawing.state.sketch import example_digits
 
 SIDE = 224
-DIGITS_ALIKE = "OISZ"  # capitals that are drawn like a digit
+DIGITS_ALIKE = "OISZ"  # capitals that look like digits
 
 
 @pytest.fixture
@@ -29,14 +29,14 @@ def rule() -> Doubt:
 
 
 def letter(sign: str, dice: np.random.Generator) -> Image.Image:
-    """A capital, a little turned."""
+    """A capital, slightly rotated."""
     sheet = Image.new("L", (SIDE, SIDE))
     ImageDraw.Draw(sheet).text((SIDE / 2, SIDE / 2), sign, 255, ImageFont.load_default(150), anchor="mm")
     return sheet.rotate(dice.uniform(-10, 10))
 
 
 def scribble(_: str, dice: np.random.Generator) -> Image.Image:
-    """A random walk with inertia, as of a bored hand."""
+    """A random walk with inertia."""
     sheet, at, going = Image.new("L", (SIDE, SIDE)), np.array([112.0, 112.0]), dice.normal(0, 10, 2)
     points = []
     for _step in range(int(dice.integers(60, 140))):
@@ -52,7 +52,7 @@ def share_of_unsure(rule: Doubt, draw: Callable[[str, np.random.Generator], Imag
     for sign in signs:
         try:
             unsure += rule.about(network(prepare(np.asarray(draw(sign, dice))))) is not None
-        except DigitError:  # refused before any network sees it
+        except DigitError:  # refused before the network
             unsure += 1
     return unsure / len(signs)
 
@@ -70,13 +70,13 @@ def test_digits_are_not(rule: Doubt) -> None:
     network = load("digits")
     unsure = [rule.about(network(prepare(picture))) for picture in [*examples.digits(), *example_digits() / 255]]
     assert unsure.count(None) >= len(unsure) - 1
-    # On the 10,000 digits of MNIST's test set it was measured when the rule was made.
+    # Measured on MNIST's 10,000 test digits when the rule was made.
     assert rule.measured["test_digits"] <= 0.02
     assert min(rule.measured[name] for name in ("drawn_letters", "printed_letters", "smileys", "scribbles")) >= 0.8
 
 
 def side_by_side(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Two digits as a hand writes them in a row: only as far apart as their margins are."""
+    """Two digits next to each other, as far apart as their margins."""
     return prepare(np.concatenate([left, right], axis=1))
 
 
@@ -96,7 +96,7 @@ def test_a_dot_beside_a_digit_is_no_second_one() -> None:
 
 
 def test_a_small_lead_is_no_answer(rule: Doubt) -> None:
-    """Half a 3 and half an 8, and other mixtures: where two digits are nearly level, the rule says so."""
+    """Mixtures of two digits, half and half: nearly equal probabilities are called unsure."""
     network, pictures = load("digits"), examples.digits()
     level = 0
     for one, other in combinations(pictures, 2):
@@ -125,7 +125,7 @@ def test_nothing_is_said_of_a_network_that_was_not_measured(rule: Doubt, tmp_pat
 
 
 def test_digits_by_other_hands_are_read() -> None:
-    """Drawn in ways that no training saw, and as scans of 16×16 black or white pixels of these."""
+    """Drawn in ways not seen in training, and the same scanned to 16×16 black or white pixels."""
     drawn, labels = drawn_digits(6, np.random.default_rng(5))
     network = load("digits").network
     for some in (drawn, scanned(drawn)):

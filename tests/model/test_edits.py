@@ -1,4 +1,4 @@
-"""Edits do what their names say: that equation is another one, and all else follows from what was put in."""
+"""An edit replaces one equation, and everything else follows from the new value."""
 
 import math
 import re
@@ -21,12 +21,12 @@ from tests.sums import edited_sums_add_up, origins_add_up
 
 # -- an edit is one equation with another right side ----------------------------------------------------------------
 
-#: What an edit makes of a quantity: from what its operation makes of what it reads, and from that.
+#: New value of a quantity, from its unedited value and the values that it reads.
 Equation = Callable[..., np.ndarray]
 
 
 def obeys(name: str, trace: Trace, changed: Sequence[tuple[str, Equation]]) -> None:
-    """Every quantity is what its operation makes of what was recorded; at these keys or rows, by their equations."""
+    """Assert every quantity by its operation, and those at the changed keys or rows by their new equations."""
     for key in trace:
         expected, reads = computed(trace, pipeline(name).network, key)
         for where, equation in changed:
@@ -39,7 +39,7 @@ def obeys(name: str, trace: Trace, changed: Sequence[tuple[str, Equation]]) -> N
 
 
 def seen_where(condition: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Equation:
-    """A mask: condition(query, key); itself each token sees always."""
+    """A mask: visible where condition(query, key), and always on the diagonal."""
 
     def equation(M: np.ndarray, *_: np.ndarray) -> np.ndarray:
         query, key = np.ogrid[: M.shape[-2], : M.shape[-1]]
@@ -68,7 +68,7 @@ def one_hot(A: np.ndarray, _: np.ndarray) -> np.ndarray:
 MASKED, WEIGHTS = "layers.{l}.attention.masked", "layers.{l}.attention.weights"
 CAUSAL = (Edit(MASKED, "causal"), seen_where(lambda query, key: key <= query))
 quick = pytest.mark.parametrize("name", QUICK)
-#: Edits in all layers of any network.
+#: Edits of all layers, for any network.
 EVERYWHERE: dict[str, list[tuple[Edit, Equation]]] = {
     "without √d_k": [(Edit("layers.{l}.attention.scaled", "unscaled"), lambda _, S: S)],
     "temperature": [(Edit("before the mask", "temperature", 2.5), lambda S, *_: S / 2.5)],
@@ -93,7 +93,7 @@ EVERYWHERE: dict[str, list[tuple[Edit, Equation]]] = {
 
 @quick
 def test_an_edit_in_all_layers_is_that_equation_changed_and_all_else_follows(name: str) -> None:
-    """Each network with every third edit, and so each edit with every third network."""
+    """Each network with every third edit, so that each edit meets every third network."""
     of, before = pipeline(name), trace_of(name)
     for what in [*EVERYWHERE][QUICK.index(name) % 3 :: 3]:
         changes = EVERYWHERE[what]
@@ -232,7 +232,7 @@ REFUSED = {"place", "axis", "index", "grows", "nothing_left", "read", "no_specia
 
 @pytest.mark.parametrize("name", [*KINDS, "trained translation"])
 def test_no_edit_does_nothing_in_silence_and_whatever_it_does_all_sums_add_up(name: str) -> None:
-    """Some number that is computed behind it changes, or an error or the trace says why it cannot."""
+    """A quantity computed after the edit changes, or an error or the trace says why it cannot."""
     done = 0
     for before, edit, after in edited_runs(name):
         if isinstance(after, EditError):
@@ -240,7 +240,7 @@ def test_no_edit_does_nothing_in_silence_and_whatever_it_does_all_sums_add_up(na
             continue
         done += 1
         place = next(i for i, key in enumerate(before) if edit.key in (key, before.quantity(key).row))
-        # A score is a step on the way to a weight: a change that ends there has changed nothing.
+        # Scores are intermediate: a change that stops there has no effect.
         behind = [key for key in list(before)[place + 1 :] if not key.endswith(("scores", "scaled", "masked"))]
         changed = [key for key in behind or [edit.key] if not np.array_equal(before[key], after[key])]
         assert bool(changed) != bool(after.idle), (edit, after.idle, changed)
@@ -280,19 +280,19 @@ def test_relu_hides_what_happens_below_zero() -> None:
     assert not run("003", Edit("layers.0.ffn.hidden", "zero", neuron=high)).idle
 
 
-#: A name, a sentence or other subject, the edit, and the reason why it does not fit.
+#: Pipeline, a sentence or other subject, an edit that does not fit, and the reason.
 MISFITS = [
     ("text", Edit("layers.0.attention.heads", "explode"), "operation"),
     ("text", Edit("layers.6.attention.heads", "zero"), "key"),
-    ("text", Edit("answer", "zero"), "key"),  # computed, but not recorded
+    ("text", Edit("answer", "zero"), "key"),  # computed but not recorded
     ("text", Edit("layers.0.norm_1", "temperature", 2.0), "place"),
     ("by distance", Edit("layers.{l}.attention.scaled", "temperature", 2.0), "place"),
-    ("text", Edit("transform.1", "mean"), "place"),  # what is recorded of no other run is not taken from one
+    ("text", Edit("transform.1", "mean"), "place"),  # other runs do not record it
     ("text", Edit("layers.0.attention.heads", "zero", head=8), "index"),
     ("text", Edit("layers.{l}.ffn.hidden", "zero", neuron=1024), "index"),
     ("text", Edit("layers.0.norm_1", "patch", token=1, from_token=99, source="you love me ."), "index"),
     ("text", Edit("layers.0.norm_1", "zero", head=1), "axis"),
-    ("text", Edit("layers.0.attention.heads", "zero", head=True), "index"),  # which as an index means all
+    ("text", Edit("layers.0.attention.heads", "zero", head=True), "index"),  # as an index, True means all
     ("text", Edit("layers.0.attention.heads", "zero", head=1.0), "index"),  # type: ignore[arg-type]
     ("text", Edit("layers.0.norm_1", "zero", 2.0), "field"),
     ("text", Edit("layers.0.norm_1", "set", math.nan), "value"),
@@ -345,7 +345,7 @@ def test_numbers_of_numpy_and_torch_are_numbers(kind: Callable[[int], int]) -> N
 def test_too_many_edits_and_too_large_numbers_are_refused() -> None:
     with pytest.raises(EditError, match="many"):
         run("trained text", *[Edit("norm", "zero")] * (MOST_EDITS + 1))
-    with pytest.raises(EditError, match="overflow"):  # pre-norm: nothing brings the stream back to size
+    with pytest.raises(EditError, match="overflow"):  # pre-norm: nothing rescales the stream
         run("pre-norm words", *[Edit("layers.{l}.add_2", "scale", 1e4)] * 4)
 
 
@@ -371,7 +371,7 @@ WHILE_WRITING = [
 
 @pytest.mark.parametrize("edit", WHILE_WRITING, ids=str)
 def test_an_edit_holds_at_every_step_of_the_writing(edit: Edit) -> None:
-    """The words were chosen by the very numbers that the trace shows, by one beam or three."""
+    """The words are chosen by the numbers in the trace, with one beam or three."""
     translator, beams = load("translation"), (1, 3)[WHILE_WRITING.index(edit) % 2]
     trace = translator("the dog chased the cat .", [edit], into="zh", beams=beams)
     words = [translator.reader.vocabulary.index(token) for token in trace.beams[0].tokens]

@@ -1,4 +1,4 @@
-"""What is written for others computes the same in their hands."""
+"""Exported files compute the same in other libraries."""
 
 import sys
 from pathlib import Path
@@ -56,14 +56,14 @@ def test_an_encoder_leaves_for_onnx_with_its_tokenizer_and_segments_for_any_leng
     network = network_for(config)
     draw_norms(network)
     reader = CheckpointTextReader(load("text").reader.tokenizer, config, {"[SEP]": "[SEP]"})
-    reader.segments = {0: 0, 1: 1}  # our own tokenizer knows one segment only
+    reader.segments = {0: 0, 1: 1}  # our tokenizer knows a single segment
     two, translator = Pipeline("two", network, reader), load_folder(written(tmp_path / "opus"))
     for of, sentences in ((two, (*LENGTHS, "you [SEP] [SEP] we")), (translator, LENGTHS[:1])):
         folder = tmp_path / of.name
         monkeypatch.setattr(export, "load", lambda _, of=of: of)
         main(["onnx", str(folder)])
         session = onnxruntime.InferenceSession(folder / "model.onnx")
-        assert (folder / "tokenizer.json").exists() == (of is two)  # not with ids of a .spm file
+        assert (folder / "tokenizer.json").exists() == (of is two)  # none if ids differ from the .spm file's
         for sentence in sentences:
             trace = of(sentence)
             given = {"input_ids": np.array([trace.ids])}
@@ -88,7 +88,7 @@ RECORDED = {
 
 @pytest.fixture(scope="module", params=RECORDED)
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """The name of one of our pipelines and the file with all that it records."""
+    """Name of a pipeline of ours, and its exported file with all recorded quantities."""
     folder = tmp_path_factory.mktemp(request.param)
     main(["onnx", str(folder), request.param, "--recorded"])
     return request.param, folder / "model.onnx"

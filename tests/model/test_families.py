@@ -1,6 +1,6 @@
-"""Every family of checkpoints in odd settings: stages and answers are its library's, and what is not computed is named.
+"""Every family of checkpoints with unusual settings computes what transformers computes, or says what it does not.
 
-Numbers that nobody would choose, each by its seed; with more seeds, as many cases as are wanted.
+Settings are drawn by a seed; more seeds give as many cases as wanted.
 """
 
 import shutil
@@ -25,7 +25,7 @@ from tests.model.families import KIN, PICTURE_HEADS, PROTEINS, SMALL_ESM, SMALL_
 from tests.model.fetched import ROWS, Row, alibi, by_ntk, put
 from tests.model.making import BERT, HEADS, answer_of, odd_settings, rewritten
 
-#: Family, head and seed: each family with two of its heads or more, and each kind of head in four families or more.
+#: (family, head, seed): at least two heads for each family, four families for each kind of head.
 CASES = [(family, HEADS[(i + 2 * j) % 5], i + 10 * j) for j in (0, 1) for i, family in enumerate(KIN)]
 CASES += [("XLMRoberta", HEADS[1], 1), ("Camembert", HEADS[2], 2), ("Bert", "ForPreTraining", 2)]
 CASES += [("NomicBert", HEADS[seed % 4], seed) for seed in (0, 1)]
@@ -49,7 +49,7 @@ CASES += [("Dinov2", "Model", 2), ("Siglip", "Model", 4), ("ViTMAE", "Model", 2)
 def test_stages_and_answers_are_those_of_its_library(family: str, head: str, seed: int, tmp_path: Path) -> None:
     network, x = made(tmp_path, family, head, seed)
     pipeline, more = load_folder(tmp_path), {}
-    if family == "ViTMAE":  # where nothing is hidden, and patches keep their order
+    if family == "ViTMAE":  # so that nothing is masked and patches keep their order
         network = getattr(network, "vit", network)
         network.embeddings.config.mask_ratio = 0.0
         more = {"noise": torch.arange(pipeline.config.patches_per_side**2)[None].float()}
@@ -57,9 +57,9 @@ def test_stages_and_answers_are_those_of_its_library(family: str, head: str, see
     agrees(network, pipeline, x, head, **more)
 
 
-# What is computed nowhere.
+# Not computed by us.
 
-#: Family and head -> settings that make it no encoder of ours, and why.
+#: (family, head) -> settings that our encoder cannot have, and the reason.
 REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("Bert", "ForMaskedLM"): [
         *(({"model_type": kind}, "family") for kind in ("gpt2", "data2vec-vision")),
@@ -128,7 +128,7 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("ViTMAE", "Model"): [({"mask_ratio": 1}, "size")],
     ("CLIP", "Model"): [({"vision_config": None}, "no_setting")],
 }
-#: Of the odd settings, those that the rows above count with.
+#: The small settings that the rows above change.
 USUAL: dict[str, dict] = {
     "Bert": BERT,
     "ModernBert": {"num_hidden_layers": 4, "layer_types": None, "rope_parameters": None},
@@ -183,11 +183,11 @@ def test_of_an_answer_that_nobody_computes_the_stages_are_there_and_it_is_said_w
     assert named in str(pipeline.unanswered) and np.isfinite(trace.Z).all() and trace.answer == ()
 
 
-# Those of the hub that people fetch most.
+# The most downloaded encoders of the hub.
 
 
 def input_of(config: EncoderConfig) -> object:
-    """A picture, or a sentence."""
+    """An image or a sentence."""
     if config.input == "patches":
         return np.random.default_rng(0).random((config.image_size, config.image_size, 3), np.float32)
     return "the cat sat on a mat and it"
@@ -208,7 +208,7 @@ def test_one_that_is_fetched_often_computes_as_its_library_does(name: str, tmp_p
 
 
 def agrees_with(row: Row, network: Any, folder: Path) -> None:
-    """The folder's pipeline computes what the network does, and says of its answer what the row has."""
+    """Assert that the folder's pipeline computes what the network does, and reports on its answer as in the row."""
     pipeline = load_folder(folder)
     assert getattr(pipeline.unanswered, "reason", "") == row.unanswered
     more = {} if row.mask is None else {"attention_mask": row.mask}
@@ -216,7 +216,7 @@ def agrees_with(row: Row, network: Any, folder: Path) -> None:
 
 
 def odd(seed: int) -> dict[str, Any]:
-    """Settings of a GTE that nobody would choose, but for how its tokens turn; one head, two, three, …"""
+    """Unusual settings of a GTE without scaled rotations; 1 + seed heads."""
     settings = odd_settings("Gte", "Model", seed)
     settings.pop("rope_parameters", None)
     return settings | {"num_attention_heads": 1 + seed, "hidden_size": 2 * (1 + seed) * (1 + seed % 3)}
@@ -244,7 +244,7 @@ def test_tokens_turn_in_odd_settings_as_the_hub_writes_them(seed: int, tmp_path:
     agrees_with(row, put(row, tmp_path), tmp_path)
 
 
-# Proteins: a text is cut into letters, queries and keys turn, and hidden words drop out.
+# Proteins: split into letters, rotary positions, token dropout.
 
 
 @pytest.mark.parametrize("text", PROTEINS)

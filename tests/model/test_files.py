@@ -1,4 +1,4 @@
-"""No file is read that is not the one which was measured, and the one that is at fault is named."""
+"""Only the files that were measured are read, and a damaged one is named."""
 
 import shutil
 from pathlib import Path
@@ -15,7 +15,7 @@ from model.heads import network_for
 from model.training import checkpoint
 
 NETWORKS = ("text", "translation", "digits", "flat")
-FLIPS = 80  # bits, in all four files
+FLIPS = 80  # bits, over the four files
 
 
 def test_every_file_is_sealed_and_intact() -> None:
@@ -23,7 +23,7 @@ def test_every_file_is_sealed_and_intact() -> None:
     assert {f"{name}.safetensors" for name in NETWORKS} <= {path.name for path in shipped}
     for path in shipped:
         assert intact(path) == path
-        assert seal_of(path).read_text() == f"{files.fingerprint(path)}  {path.name}\n"  # what sha256sum -c reads
+        assert seal_of(path).read_text() == f"{files.fingerprint(path)}  {path.name}\n"  # format of sha256sum -c
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_every_flipped_bit_is_seen_and_its_file_named(name: str, copies: Path, m
             with pytest.raises(WeightsError, match=rf"{name}\.safetensors is damaged"):
                 loading.read_weights(name)
             flip(file, int(bit))
-    loading.read_weights(name)  # all bits are back where they were
+    loading.read_weights(name)  # all bits are restored
 
 
 def flip(file, bit: int) -> None:
@@ -66,7 +66,7 @@ def test_a_missing_file_or_seal_is_named(lost: str, copies: Path, tmp_path: Path
     with pytest.raises(WeightsError, match="git checkout") as error:
         loading.read_weights("flat")
     assert (error.value.reason, error.value.file) == ("missing", lost)
-    loading.read_weights("digits")  # which needs neither
+    loading.read_weights("digits")  # needs neither file
 
 
 @pytest.mark.parametrize("number", [torch.nan, torch.inf])

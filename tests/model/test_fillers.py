@@ -1,4 +1,4 @@
-"""What fills up a sentence: behind its mask nobody sees it, without the mask it takes part."""
+"""Fillers of a batch have no effect behind their mask, and take part without it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Gradients are those of the network's own forward pass, and without the sums no way is left but the sub-layers'."""
+"""Gradients equal those of the network's own forward pass; without residual connections they pass sub-layers only."""
 
 from copy import deepcopy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The graph of a network: in order, and with symbols that fit together."""
+"""The graph of a network: in order, with matching symbols."""
 
 import re
 from dataclasses import replace
@@ -35,7 +35,7 @@ def test_each_quantity_reads_what_comes_before_it_and_all_but_the_last_and_aside
 
 
 def written(of: Graph, read: str, reader: str) -> str:
-    """How a quantity is written where it is read: X within a layer, Z where it is what the encoder hands on."""
+    """Symbol of a quantity where it is read: X within a layer, Z outside."""
     outside = of[reader].layer is None or reader.startswith("decoder.")
     symbol = "Z" if read == of.Z and outside else of[read].symbol
     return symbol.replace("^{(l+1)}", "").replace("^{(0)}", "").removesuffix("_i")

@@ -1,4 +1,4 @@
-"""Words worth hiding: those that the network knows, hidden, and is least sure of."""
+"""Words worth hiding: the network can guess them, and is least sure of them."""
 
 from collections import Counter
 
@@ -31,7 +31,7 @@ def test_words_offered_are_the_least_sure_among_the_known(sentence: str) -> None
 
 
 def test_no_word_is_offered_that_its_neighbours_give_away() -> None:
-    """Articles that are sure, full stops and pieces of words are no questions."""
+    """No certain articles, full stops, or pieces of words are offered."""
     text = load("text")
     for sentence, words in (
         ("the cat sat on the table .", ["sat", "table"]),

@@ -1,4 +1,4 @@
-"""A model by its name on the hub: what is fetched, and why nothing is. The hub itself is a folder here."""
+"""A model by its name on the hub: what is fetched, and why nothing is. A folder stands in for the hub."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def online(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
 
 def test_what_is_too_large_is_not_fetched(online: Hub) -> None:
     whole = sum(path.stat().st_size for path in online.online.glob("*.*son")) + 1
-    for most in (100, whole):  # bytes: less than config.json has; room for the settings, and not for the weights
+    for most in (100, whole):  # bytes: less than config.json; enough for the settings but not for the weights
         with pytest.raises(
             CheckpointError, match=r"org/bert has files of \d+ MB on the hub, and at most \d+ are fetched"
         ):
@@ -59,7 +59,7 @@ def test_what_was_fetched_is_offered_without_a_network(online: Hub, monkeypatch:
     monkeypatch.setenv("MODELS", "org/bert nothing/here")
     assert hub.found("x" * 5000) == Path("x" * 5000)
     assert offered.offered() == {"org--bert": online.cache, "here": Path("nothing/here")}
-    assert hub.fetch(str(online.cache)) == online.cache  # a folder is asked of nobody
+    assert hub.fetch(str(online.cache)) == online.cache  # folders need no hub
     assert hub.fetch_from_hub("org/bert", most=10**9) == online.cache
     (online.cache / "model.safetensors").unlink()
     with pytest.raises(CheckpointError, match="cannot be reached"):
@@ -179,7 +179,7 @@ def test_an_installed_package_holds_a_model_by_its_name(online: Hub, monkeypatch
     assert hub.fetch("all-MiniLM-L6-v2") == hub.found("all-MiniLM-L6-v2") == MINILM
     assert offered.offered() == {"all-MiniLM-L6-v2": MINILM}
     assert load("all-MiniLM-L6-v2") is load(str(MINILM)) and load(str(MINILM)).name == "all-MiniLM-L6-v2"
-    for name in ("MiniLM-L6", "another/all-MiniLM-L6-v2", "torch"):  # a part, of somebody else, without weights
+    for name in ("MiniLM-L6", "another/all-MiniLM-L6-v2", "torch"):  # part of a name, another owner, no weights
         assert hub.found(name) == Path(name)
 
 

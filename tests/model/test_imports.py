@@ -1,4 +1,4 @@
-"""Imports go down only, and in no circle: pages know the model, the model knows neither pages nor Streamlit."""
+"""Imports go down and form no circle: pages import the model, the model imports neither pages nor Streamlit."""
 
 import ast
 from graphlib import TopologicalSorter
@@ -22,7 +22,7 @@ MODULES = {module_of(file): file for file in FILES}
 
 
 def imports(module: str) -> set[str]:
-    """All modules that this one names in an import, anywhere in it: ours in full, `from package import module` too."""
+    """Full names of modules imported anywhere in a module; `from package import module` counts as the module, too."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -45,7 +45,7 @@ def named(of: str, *but: str) -> dict[str, set[str]]:
 
 
 def below(packages: set[str], modules: dict[str, set[str]]) -> set[str]:
-    """Those of the modules that import one of the packages, or from it."""
+    """Those of the modules that import from one of the packages."""
     return {
         module
         for module, names in modules.items()
@@ -65,7 +65,7 @@ def test_pages_are_imported_by_nobody() -> None:
         assert not {name for name in IMPORTS[module] if name.endswith(".page")} - {"pages.drawing.page"}, module
 
 
-#: What pages share, and what of our own each part of it may import.
+#: Shared parts of pages -> our packages that each may import.
 MAY: dict[str, set[str]] = {
     "pages.drawing": {"model", "pages.drawing"},
     "pages.server": {"model", "pages.server"},
@@ -84,7 +84,7 @@ def test_what_pages_share_imports_what_it_may(part: str) -> None:
 
 
 def reached(module: str) -> set[str]:
-    """All that is imported with a module, however far away."""
+    """All modules imported directly or indirectly."""
     found: set[str] = set()
     ahead = [module]
     while ahead:
@@ -106,12 +106,12 @@ def test_pages_know_nothing_of_the_school() -> None:
     assert below({"pages.school"}, named("", "pages.school")) == its_own
 
 
-#: Houses of several rooms; in all other folders of pages and model, a folder is one.
+#: Packages whose subfolders count separately; elsewhere a folder of pages or model is one unit.
 DEEP = ("pages.drawing.", "pages.screen.", "pages.school.", "model.overview.")
 
 
 def room(module: str) -> str:
-    """The folder of DEEP, pages or model in which a module stands; a file beside these is its own room."""
+    """The unit to which a module belongs: a subfolder of DEEP, a folder of pages or model, or a single file."""
     return ".".join(module.split(".")[: 3 if module.startswith(DEEP) else 2])
 
 

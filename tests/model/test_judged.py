@@ -1,4 +1,4 @@
-"""Numbers of answers that are no word and no one class: what changes do to them, and by source."""
+"""Answers that are neither a word nor a class, as numbers: effects of changes, and sums by source."""
 
 import numpy as np
 import pytest

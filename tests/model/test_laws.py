@@ -1,4 +1,4 @@
-"""Every recorded quantity is what its row of the graph says: recomputed in NumPy from what it reads, it is the same."""
+"""Every recorded quantity equals what its row in the graph says, recomputed in NumPy from what it reads."""
 
 from functools import partial
 
@@ -86,20 +86,20 @@ def test_every_parameter_is_some_quantitys_and_those_used_twice_are_tied(name: s
             assert own and quantity.tied == bool(own & used), quantity.key
             used |= own
     left = {name for name, parameter in network.named_parameters() if id(parameter) not in used}
-    assert left <= {"decoder.embedding.language.weight"}  # two rows more of what looks words up
+    assert left <= {"decoder.embedding.language.weight"}  # two more rows of the embedding
 
 
-# The reads are complete: what changes when a quantity changes is what is computed from it, and nothing else.
+# Reads are complete: a change of a quantity changes all that is computed from it, and nothing else.
 
 
 def inputs(name: str) -> tuple[torch.Tensor, ...]:
-    """What the network itself reads: the source, and for a translator the target."""
+    """Inputs of the network: the source, and a translator's target."""
     trace, source = trace_of(name), pipeline(name).reader.read(trace_of(name).subject).tensor
     return (source, torch.tensor([trace.target_ids])) if name in TRANSLATORS else (source,)
 
 
 def downstream(name: str, key: str) -> set[str]:
-    """What must change with `key`: all that is computed from it, but a softmax of one number is 1, whatever that is."""
+    """What must change with `key`: all that is computed from it, except a softmax of one number, which is always 1."""
     trace, changed = trace_of(name), {key}
     for quantity in trace.graph:
         alone = quantity.operation == "softmax" and quantity.traced and trace[quantity.key].shape[-1] == 1

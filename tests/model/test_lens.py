@@ -1,4 +1,4 @@
-"""The calibrated lens: nearer to the network's own answer, and of no weights but those it was fitted to."""
+"""The calibrated lens is closer to the network's answer, and belongs to the weights it was fitted to."""
 
 import numpy as np
 import pytest
@@ -36,6 +36,6 @@ def test_after_each_layer_it_is_nearer_to_the_networks_own_answer() -> None:
 def test_of_other_weights_there_is_none_and_a_damaged_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lens, "fingerprint", lambda path: "of others")
     assert calibrated.__wrapped__() is None
-    monkeypatch.setattr(lens, "FILE", "digits.safetensors")  # which holds no maps
+    monkeypatch.setattr(lens, "FILE", "digits.safetensors")  # a file without lenses
     with pytest.raises(WeightsError):
         calibrated.__wrapped__()

@@ -1,4 +1,4 @@
-"""Other people's translators: each stage is what transformers computes, and so is what they write."""
+"""Marian translators: stages and translations equal those of transformers."""
 
 import io
 import json
@@ -28,7 +28,7 @@ from tests.translators import changed, pieces_of, theirs_of, written
 TOLERANCE = 1e-4
 
 BENDS = ("swish", "relu", "gelu", "gelu_new", "silu")
-#: What few of them have.
+#: Rare settings.
 RARE: tuple[dict[str, object], ...] = (
     {}, {"codes": (">>cmn<<", ">>yue<<")}, {"vocab_size": 300}, {"max_position_embeddings": 700},
     {"decoder_start_token_id": 7}, {"eos_token_id": 9}, {"never": [[3], [5, 6], [0], [8, 9, 10]]},
@@ -36,7 +36,7 @@ RARE: tuple[dict[str, object], ...] = (
 
 
 def odd_settings(seed: int) -> dict[str, object]:
-    """Sizes that nobody uses, of each side its own, and in one or two lists of words; the first is as opus-mt."""
+    """Unusual sizes for both sides, with one vocabulary or two; seed 0 is like opus-mt."""
     if seed == 0:
         return {}
     dice = np.random.default_rng(seed)
@@ -105,7 +105,7 @@ def test_what_is_written_is_spelled_as_their_tokenizer_spells_it(tmp_path: Path)
         for one in range(3, translator.writes[-1] - 8):
             ids = [*range(one, one + 5), 0]
             said = tokenizer.decode(ids, skip_special_tokens=True)
-            if tokenizer.pad_token_id in ids:  # of the source's list, and left out wherever it stands
+            if tokenizer.pad_token_id in ids:  # from the source's vocabulary; transformers omits it everywhere
                 continue
             assert translator.spelled(ids[:-1]) == " ".join(said.split())
         cut = translator("the dog chased the cat . " * 9, beams=1)
@@ -167,7 +167,7 @@ def test_old_files_hold_sines_and_copies_of_e_which_are_read_if_they_are_that(tm
         load_folder(folder)
 
 
-#: A file -> what of it is otherwise -> why it is refused, and what that names.
+#: Case -> file, its change, reason of the refusal, and what the refusal names.
 REFUSED = {
     "an odd d_model": ("config.json", {"d_model": 23, "encoder_attention_heads": 1}, "setting", "d_model"),
     "heads that do not divide": ("config.json", {"encoder_attention_heads": 5}, "not_divided", "encoder_attention"),

@@ -1,4 +1,4 @@
-"""Byte-pair encoding: each merge is the most frequent pair, and a word is put together as the library does it."""
+"""Byte-pair encoding: each merge is the most frequent pair, and words are merged as by the tokenizers library."""
 
 from collections import Counter
 from itertools import pairwise
@@ -20,7 +20,7 @@ def test_each_merge_is_the_most_frequent_pair_of_what_those_before_it_left() -> 
 
 
 def test_a_word_is_merged_as_the_library_merges_it() -> None:
-    learned, ordered = learned_merges(WORDS, 12), [("b", "c"), ("a", "b")]  # of "abc" the first two letters wait
+    learned, ordered = learned_merges(WORDS, 12), [("b", "c"), ("a", "b")]  # "ab" in "abc" must wait
     words = [(word, learned) for word in (*WORDS, "slowness", "bananas", "w")]
     for word, merges in [*words, *((word, ordered) for word in ("abc", "cabcab"))]:
         vocabulary = {*"".join(WORDS), *"abc", *map("".join, merges)}

@@ -17,6 +17,6 @@ def test_pushes_are_the_change_of_the_logits_when_the_output_vector_is_added(nam
     value = torch.zeros(1, network.config.d_ff)
     value[0, neuron] = 1
     ffn = network.layers[0].ffn
-    written = ffn.W_2(value) - ffn.W_2.bias  # what the neuron adds when its activation is 1
+    written = ffn.W_2(value) - ffn.W_2.bias  # output per unit of activation
     change = (last(z + written) - last(z))[0]
     np.testing.assert_allclose(pushes(network, 0, neuron), change.detach().numpy(), atol=1e-4)

@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, and what each shows can be shown."""
+"""The notebook runs from first cell to last, and every result can be displayed."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The lecture notes' code on the weights and the input of ours: the same numbers, or a difference that is told."""
+"""The lecture notes' code, on our weights and input, gives the same numbers, or the difference is stated."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("name", "block"), RUNS, ids=[f"{name} {block.key}" for name, block in RUNS])
 def test_a_notes_code_and_ours_give_the_same_numbers(name: str, block: Block) -> None:
-    """And where it computes as the network was trained, those that were recorded."""
+    """And the recorded numbers, if the block computes as the network was trained."""
     trace = trace_of(name)
     as_trained = block.activation in (None, trace.config.activation) and block.note not in ("001", "004")
     for layer in range(trace.config.layers):
@@ -30,7 +30,7 @@ def test_a_notes_code_and_ours_give_the_same_numbers(name: str, block: Block) ->
         theirs, ours = block.run(trace, layer)
         assert theirs.shape == ours.shape and len(np.unique(ours)) > 1
         if block.key == "ClassifierNetwork_003":
-            assert np.abs(theirs - ours).max() > 1e-3  # x + x, and no second norm: the page says so
+            assert np.abs(theirs - ours).max() > 1e-3  # x + x, and no second norm, as the page says
         else:
             np.testing.assert_allclose(theirs, ours, atol=1e-5, rtol=1e-5)
         if as_trained and block.ours.__name__ in found:
@@ -44,8 +44,8 @@ def test_note_003_by_its_words_is_our_network_of_one_token() -> None:
     attention, ffn = (block for block in BLOCKS if block.key in ("MultiHeadAttention_002", "FeedForward_002"))
     x = network.embedding.W_E(x.view(1, 1, 784))
     x = note_002.PositionalEncoding(64)(x)
-    x = network.layers[0].norm_1(x + torch.tensor(attention.run(trace, 0)[0]))  # the original input, as the note says
-    x = network.layers[0].norm_2(x + torch.tensor(ffn.run(trace, 0)[0]))  # and once more after the FFN, as ours
+    x = network.layers[0].norm_1(x + torch.tensor(attention.run(trace, 0)[0]))  # adds the input, as the note says
+    x = network.layers[0].norm_2(x + torch.tensor(ffn.run(trace, 0)[0]))  # and again after the FFN, as ours
     answer = network.logits(x.view(1, -1)).softmax(dim=1)[0].numpy()
     np.testing.assert_allclose(answer, trace.answer[0].probabilities, atol=1e-5)
     theirs, _ = blocks(type(network), trace.config)[0].run(trace, 0)

@@ -1,4 +1,4 @@
-"""Two sentences of the same words: order is told by the positions, and by nothing else."""
+"""Two sentences with the same words differ by their positions alone."""
 
 import numpy as np
 import pytest
@@ -29,4 +29,4 @@ def test_words_are_matched_wherever_they_stand_and_only_if_they_are_the_same() -
 def test_each_word_is_compared_with_itself_where_the_words_go_round() -> None:
     one, other = (load("text")(words) for words in ("the dog saw a cat", "a cat the dog saw"))
     pairs = same_words(one.tokens, other.tokens)
-    assert pairs and likeness(one, other, pairs)[0] == pytest.approx(1, abs=1e-5)  # as words they are the same
+    assert pairs and likeness(one, other, pairs)[0] == pytest.approx(1, abs=1e-5)  # equal before positions are added

@@ -1,4 +1,4 @@
-"""Origins: the parts add up, and each is what it is said to be while all weights are held."""
+"""Origins add up, and each is what it claims to be while all weights are held."""
 
 import numpy as np
 import pytest
@@ -19,12 +19,12 @@ def test_what_is_read_and_scores_are_the_sums_of_their_origins(name: str) -> Non
     origins_add_up(trace_of(name))
 
 
-# Each part is of its origin.
+# Each part belongs to its origin.
 
 
 def held(name: str, alone: bool, *missing: str) -> Recording:
-    """The run without some sources, with the deviations, the weights of attention and what neurons let through of the
-    run with all of them. alone: each token takes only what it took from itself.
+    """The run without some sources, with the full run's deviations, attention weights and activation ratios. alone:
+    each token attends only to itself, with its own weight.
     """
     trace, network = trace_of(name), with_norms_held(name)
     edits = [

@@ -1,4 +1,4 @@
-"""The overview of a run shows the run's own numbers, is small, and opens anywhere."""
+"""The overview shows the run's own numbers, is small, and opens anywhere."""
 
 import json
 import re
@@ -35,12 +35,12 @@ from tests.networks import (
 
 TIRED = "the animal [MASK] not cross the street because it was too tired ."
 LONG = "the small dog and the old cat sat near a big house . " * 5
-#: Kinds of numbers, as run.js reads them.
+#: Formats of numbers, as in run.js.
 KINDS = {"u1": "u1", "i1": "i1", "i2": "<i2", "f4": "<f4"}
 
 
 def unpack(packed: Packed, role: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a picture as a browser has them, (map, row, column), and the scale of each map."""
+    """Numbers of a picture as a browser decodes them, (map, row, column), and the scale of each map."""
     array = packed.about["arrays"][role]
     one = array["layers"][layer]
     shape = array["heads"], array["rows"], array["columns"]
@@ -52,7 +52,7 @@ def unpack(packed: Packed, role: str, layer: int) -> tuple[np.ndarray, np.ndarra
 
 
 def recorded(trace: Trace, role: str, layer: int) -> np.ndarray:
-    """What the run recorded of a picture: (map, row, column)."""
+    """Recorded numbers of a picture: (map, row, column)."""
     key = {"x0": key_before(trace.graph), "z": trace.graph.Z}.get(role) or keys_of(trace.graph, layer)[role]
     values = trace[key].astype(np.float64)
     values = values[None] if values.ndim == 2 else values
@@ -61,7 +61,9 @@ def recorded(trace: Trace, role: str, layer: int) -> np.ndarray:
 
 
 def assert_equal(trace: Trace, sent: int = 0) -> None:
-    """Every number sent is the run's own to a quantum, and written like it; of pooled columns, the strongest one."""
+    """Assert that every number sent is within a quantum of the recorded one, and displayed alike; of pooled columns,
+    the strongest.
+    """
     packed = pack(trace, layer=sent)
     for role, array in packed.about["arrays"].items():
         for layer in array["layers"]:
@@ -97,7 +99,7 @@ def test_what_is_sent_is_what_the_run_recorded(name: str) -> None:
 
 @pytest.mark.parametrize("far", [1e-7, 0.3, 12.6, 400.0, 5e3, 1e6])
 def test_numbers_of_any_size_are_sent_so_that_they_are_written_as_they_were_recorded(far: float) -> None:
-    """Also those just between two decimals, and the furthest."""
+    """Also ties between two decimals, and the extremes."""
     ties = np.array([[k * far / 64 for k in range(-64, 65)] + [-np.inf]])
     drawn = np.random.default_rng(7).normal(0, far / 3, (3, 400, 130))
     values = np.concatenate([drawn, np.broadcast_to(ties, (3, 1, 130))], 1).astype(np.float32)
@@ -157,7 +159,7 @@ DONE = {
 
 
 def computed(steps: dict, held: dict, name: str, reached: bool = False) -> np.ndarray:
-    """What the steps make of the rows that are held."""
+    """Compute a quantity by its steps from the rows held."""
     step = steps.get(name)
     if step is None or (name in held and not reached):
         return held[name]
@@ -179,7 +181,7 @@ def computed(steps: dict, held: dict, name: str, reached: bool = False) -> np.nd
 
 
 def assert_cells(trace: Trace, layer: int, head: int, token: int) -> None:
-    """The rows that are sent are those of the run, and their steps make of them what it recorded."""
+    """Assert that the rows sent are recorded ones, and that the steps reproduce the recorded quantities."""
     steps, keys = steps_of(trace, layer), names_of(trace.graph, layer)
 
     def own(name: str) -> np.ndarray:
@@ -218,7 +220,7 @@ def test_a_cell_is_what_its_steps_make_of_the_numbers_that_are_sent(name: str) -
         assert_cells(trace, layer, 0, 0)
 
 
-#: As large as visitors bring them.
+#: As large as visitors' networks.
 LARGE = {
     "12 × 12 × 768": replace(PRESETS["bert-base"], vocab_size=200, head="masked-word"),
     "197 patches": CONFIGS["vit-b-16"],
@@ -316,7 +318,7 @@ OFF = Edit("layers.0.attention.heads", "zero", head=1)
 @pytest.mark.parametrize("edits", [(), (OFF, Edit("layers.0.ffn.output", "scale", 0.5))])
 @pytest.mark.parametrize("name", [*COVER, "trained text", "trained translation"])
 def test_a_file_answers_without_a_head_as_the_run_without_it(name: str, edits: tuple[Edit, ...]) -> None:
-    """And the bars are what `moved` measures of such runs; where the answer is no word and no class, there are none."""
+    """And the bars equal `moved` of such runs; none if the answer is no word or class."""
     whole = pipeline(name)
     trace = whole(example(name), edits)
     token, found = min(2, len(trace.tokens) - 1), without_heads(trace, min(2, len(trace.tokens) - 1))
@@ -337,7 +339,7 @@ def test_a_file_answers_without_a_head_as_the_run_without_it(name: str, edits: t
         assert [share for _, share in bars] == pytest.approx(
             np.sort(q)[::-1][: len(bars)] if place >= 0 else q, abs=1e-4
         )
-        if place in rows:  # a reader of ids names no classes
+        if place in rows:  # ids alone name no classes
             assert [name for name, _ in bars] == [name for name, _ in rows[place]]
 
 
@@ -359,7 +361,7 @@ def test_the_file_holds_all_that_it_needs_and_names_no_address(tmp_path: Path) -
     assert page.place == {"layer": 2, "head": 6, "token": 3}
     written = page.save(tmp_path / "run.html").read_text("utf-8")
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", written))
-    assert addresses <= {"http://www.w3.org/2000/svg"}  # a name, and nothing that is fetched
+    assert addresses <= {"http://www.w3.org/2000/svg"}  # a namespace, not fetched
     assert "src=" not in written and "@import" not in written and not re.search(r"url\((?!#)", written)
     assert page._repr_html_().startswith("<iframe srcdoc=")
 

@@ -1,4 +1,4 @@
-"""Other people's encoders of pictures: what stands before the patches, where they stand, and how files are prepared."""
+"""Other people's image encoders: tokens before the patches, positions, and preparation of files."""
 
 import json
 import shutil
@@ -53,8 +53,8 @@ def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_pa
     assert are_waves(table, side) and not are_waves(table + 0.01, side) and not are_waves(table[1:], side)
     assert side > 1
     quarter, rows = pipeline.config.d_model // 4, table[1:].reshape(side, side, -1)
-    assert torch.equal(rows[0, :, : 2 * quarter], rows[1, :, : 2 * quarter])  # the column alone
-    assert torch.equal(rows[:, 0, 2 * quarter :], rows[:, 1, 2 * quarter :])  # the row alone
+    assert torch.equal(rows[0, :, : 2 * quarter], rows[1, :, : 2 * quarter])  # depends on the column alone
+    assert torch.equal(rows[:, 0, 2 * quarter :], rows[:, 1, 2 * quarter :])  # depends on the row alone
     trace = pipeline(np.zeros((pipeline.config.image_size,) * 2 + (3,), np.float32))
     for cell in ((2, 0), (2, quarter), (1 + side, 2 * quarter), (len(table) - 1, len(table[0]) - 1)):
         worked = by_hand(pipeline.network, trace, "embedding.positions", cell)
@@ -92,17 +92,17 @@ SETTINGS = {
 
 
 def picture(width: int, height: int) -> tuple[Image.Image, bytes]:
-    """Noise, and the file that holds it."""
+    """Noise, and a file that holds it."""
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (height, width, 3), np.uint8))
     return noise, saved(noise)
 
 
 def with_settings(folder: Path, **settings: object) -> Path:
-    """A small DeiT whose preprocessor_config.json says this."""
+    """A small DeiT with these settings in preprocessor_config.json."""
     shutil.copytree(theirs("DeiTModel")[1], folder, dirs_exist_ok=True)
     usual = {"do_center_crop": False, "image_mean": [0.5, 0.4, 0.3], "image_std": [0.2, 0.3, 0.4]}
     transformers.DeiTImageProcessorPil(**usual | settings).save_pretrained(folder)
-    written = json.loads((folder / "preprocessor_config.json").read_text()) | settings  # as somebody may have put it
+    written = json.loads((folder / "preprocessor_config.json").read_text()) | settings  # as if edited by hand
     (folder / "preprocessor_config.json").write_text(json.dumps(written))
     return folder
 
@@ -194,7 +194,7 @@ def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tm
 def test_a_photo_that_says_how_it_was_held_is_read_upright(tmp_path: Path) -> None:
     pipeline, (seen, upright) = load(str(with_settings(tmp_path, size=32))), picture(50, 41)
     exif = Image.Exif()
-    exif[0x0112] = 6  # turn it to the right
+    exif[0x0112] = 6  # rotate to the right
     lying = saved(seen.transpose(Image.Transpose.ROTATE_90), exif=exif)
     np.testing.assert_array_equal(pipeline(lying).picture, pipeline(upright).picture)
 

@@ -1,4 +1,4 @@
-"""Sentences are cut as transformers' own tokenizers cut them, whatever the family, and shown with the same marks."""
+"""Sentences are tokenized as by transformers' own tokenizers, in every family, and shown with the same marks."""
 
 import random
 import re
@@ -81,7 +81,7 @@ def test_words_are_spelled_as_they_were_typed_and_a_character_is_one_unit(family
     assert all(kinds[name] != "whole" for name in kinds if name.lstrip("␣") in ("👍🏽", "🇩🇪", "👩‍👩‍👧", "🏳️‍🌈"))
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "t5"])  # which has no [MASK]
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "t5"])  # it has no [MASK]
 def test_what_is_left_of_a_sentence_is_written_as_it_was_when_a_word_is_hidden(family: str) -> None:
     reader = reader_of(family)
     reading = reader.read(MIXED[[*FAMILIES].index(family) % len(MIXED)])
@@ -104,7 +104,7 @@ def test_a_space_belongs_to_the_word_behind_it(tokens: list[str], words: list[st
     assert names_of(tokens, whole_words(tokens)) == words
 
 
-#: What is shown of pieces.
+#: How pieces are shown.
 kinds = pytest.mark.parametrize("family", [byte_level, sentence_pieces])
 SENTENCE = "the unhappy cats sat , happily, on 12 mats. 我爱你。"
 
@@ -181,14 +181,14 @@ def test_bytes_that_are_no_character_are_shown_as_bytes() -> None:
     reader = reader_of(byte_level)
     ids = reader.read("a 龘").ids
     assert reader.read(tuple(ids)).tokens[3:-1] == ["龘 1/3", "##龘 2/3", "##龘 3/3"]
-    cut = reader.read((*ids[:-2], ids[-1]))  # the last of three bytes is missing
+    cut = reader.read((*ids[:-2], ids[-1]))  # without the last of three bytes
     assert cut.tokens[3:-1] == [r"\xe9", r"\xbe"]
     assert piece_kinds(cut.tokens)[3:-1] == ["sign", "sign"]
 
 
 @kinds
 def test_a_batch_shows_what_each_sentence_shows_alone(family: str) -> None:
-    """Although <s> has the id 0 here, which is our padding's."""
+    """Although <s> has id 0 here, which is our padding's."""
     pipeline, start = load(str(folder_of(family))), 0
     ids = [pipeline.reader.read(text).ids for text in ("the cats sat on a mat .", "a mat", "12 cats , happily")]
     neurons = activations(pipeline.network, ids)
@@ -202,7 +202,7 @@ def test_a_batch_shows_what_each_sentence_shows_alone(family: str) -> None:
 
 
 def test_a_piece_of_two_chinese_characters_is_no_character() -> None:
-    """XLM-RoBERTa has such; then it is not so that each character is a piece of its own."""
+    """XLM-RoBERTa has such pieces; then not every character is a piece of its own."""
     assert piece_kinds(["我", "中国", "##人"]) == ["character", "first", "later"]
     assert piece_kinds(["中国", "人"]) == ["whole", "character"]
 

@@ -1,4 +1,4 @@
-"""What is counted and checked on real modules, the untrained pipeline, and settings that no encoder can have."""
+"""Properties counted on real modules, the untrained pipeline, and impossible configurations."""
 
 import numpy as np
 import pytest

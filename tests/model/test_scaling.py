@@ -1,4 +1,4 @@
-"""Why ÷ √d_k: what the pages say of scores, weights and slopes holds for the draws, and follows from softmax."""
+"""Why ÷ √d_k: the pages' statements on scores, weights and slopes hold for random draws, and follow from softmax."""
 
 import numpy as np
 import pytest

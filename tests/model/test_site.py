@@ -1,4 +1,4 @@
-"""The folder for a host of files: what cannot be written is said in a sentence, and nothing of it is."""
+"""`make site`: a reason is given for what cannot be written, and nothing is written then."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sums by source: the parts add up to what the run recorded, and each is of the source whose name it bears."""
+"""Sums by source add up to the recorded numbers, and each part belongs to its source."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ WORD, POSITION, HEAD = "embedding.tokens", "embedding.positions", "layers.0.atte
 
 @pytest.mark.parametrize("name", [*COVER, *TRANSLATORS])
 def test_streams_scores_and_logits_are_the_sums_of_their_sources(name: str) -> None:
-    """Logits where nothing but sums lies between them and Z; behind an activation there is no such sum."""
+    """Logits only if they are a linear function of Z; behind an activation there is no such sum."""
     trace = trace_of(name)
     for side in sides(trace):
         for layer in range(trace.graph.layers(side) + 1):
@@ -78,11 +78,11 @@ def test_the_same_number_added_to_a_whole_row_has_no_share() -> None:
     np.testing.assert_allclose(shares, [[0, 1]], atol=1e-12)
 
 
-# Each part is of its source.
+# Each part belongs to its source.
 
 
 def without(name: str, source: str, missing: np.ndarray) -> Recording:
-    """The run without this of one source, while all other sources, and all deviations, are what they were."""
+    """The run without a source's vector `missing`, with all other sources and all deviations held."""
     trace, network = trace_of(name), with_norms_held(name)
     values = {key: trace[key] for key in trace if key.endswith(SOURCES)}
     values[source] = values[source] - missing
@@ -90,7 +90,7 @@ def without(name: str, source: str, missing: np.ndarray) -> Recording:
     return record(network, *pipeline(name).inputs(trace)[1], edits=edits)[1]
 
 
-#: Each source in two networks, and each network without two sources.
+#: Each source in two networks, each network with two sources.
 MISSING = [
     ("trained text", WORD), ("trained text", HEAD), ("trained digits", POSITION), ("trained digits", HEAD),
     ("pre-norm words", "layers.0.attention.output"), ("pre-norm words", WORD), ("narrow words", "layers.0.ffn.output"),
@@ -136,7 +136,7 @@ def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_
         Z = torch.from_numpy(trace.Z - sources[source]).float()[None]
         left = network.read_out(Z).detach().numpy()[0]
         left = left[token] if token else left
-        if lead.exact and source == BIAS:  # in it is that of the head, too
+        if lead.exact and source == BIAS:  # includes the head's bias
             continue
         assert lead.value - lead.parts[source] == pytest.approx(left[1] - left[2], abs=1e-4)
 
@@ -167,7 +167,7 @@ def whole_of(trace: Trace) -> Part:
 
 
 def children_add_up(trace: Trace, part: Part, steps: int, seen: set[str]) -> None:
-    """Of the part, and of its largest, its first and its last but one, and of those, and so on."""
+    """Assert that parts add up; go on with the largest, the first and the last but one, for some steps."""
     parts = made_of(trace, part)
     if not parts or not steps:
         return
@@ -203,7 +203,7 @@ def test_the_first_parts_are_the_sources_and_a_head_is_opened_as_its_contributio
 
 
 def test_what_a_head_takes_from_a_token_is_what_is_missing_where_that_weight_is_none() -> None:
-    """Held is all else: the head's own output is a sum over tokens."""
+    """With all else held, because a head's output is a sum over tokens."""
     trace = trace_of("trained digits")
     whole = all_of_it(trace, 1, 0)
     last = trace.graph.layers() - 1

@@ -1,4 +1,4 @@
-"""A sweep is many runs at once: row i is the run with edits i alone."""
+"""A sweep computes many runs at once: row i is the run with edits i alone."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ SENTENCE = "the dog chased the cat ."
 
 
 def rows_for(name: str) -> list[tuple[Edit, ...]]:
-    """Edits of all kinds and in all places, early ones behind late ones, some of them together."""
+    """Edits of all kinds and places, in no order, some combined."""
     config, (_, other) = pipeline(name).config, pair_of(name)
     last = config.layers - 1
     patch = (Edit(f"layers.{last}.norm_2", "patch", token=0, source=other),)
@@ -48,7 +48,7 @@ def rows_for(name: str) -> list[tuple[Edit, ...]]:
 def test_each_row_is_the_run_with_its_edits_alone(name: str) -> None:
     subject, _ = pair_of(name)
     whole, edits = pipeline(name), rows_for(name)
-    end = whole(subject).keys()[-1]  # the logits, or Z where there is no head
+    end = whole(subject).keys()[-1]  # the logits, or Z without a head
     wanted = (end, whole.graph.embedded, "layers.0.attention.weights", "layers.0.norm_2")
     found = sweep(whole, subject, edits, wanted)
     for key in wanted:
@@ -62,9 +62,7 @@ def test_each_row_is_the_run_with_its_edits_alone(name: str) -> None:
     assert not any(module._forward_hooks for module in whole.network.modules())
 
 
-@pytest.mark.parametrize(
-    ("token", "late"), [(0, True), (4, False)]
-)  # late: an edit behind the last attention needs the tokens for longer
+@pytest.mark.parametrize(("token", "late"), [(0, True), (4, False)])  # late: an edit after the last attention
 def test_the_answer_at_one_token_is_that_token_of_the_whole_answer(token: int, late: bool) -> None:
     text = load("text")
     edits = [row for row in rows_for("trained text") if late or not any("5" in edit.key for edit in row)]
@@ -108,7 +106,7 @@ def test_a_sweep_of_the_translator_holds_its_target() -> None:
     np.testing.assert_allclose(found["logits"][0], trace["logits"], atol=1e-4)
     for place, row in enumerate(edits):
         alone = translator(SENTENCE, row, into="zh", beams=1)
-        # As far as the changed run wrote the same words, it is the same run.
+        # Equal as long as the changed run wrote the same words.
         same = [a == b for a, b in zip(alone.target_ids, trace.target_ids, strict=False)]
         n = same.index(False) if False in same else len(same)
         np.testing.assert_allclose(found["logits"][place][:n], alone["logits"][:n], atol=2e-4)
@@ -121,7 +119,7 @@ def test_the_number_is_a_difference_of_logits_or_a_probability() -> None:
     logits = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]], np.float32)
     np.testing.assert_allclose(number(logits, 2, 0), [3, 0])
     np.testing.assert_allclose(number(logits, 1), [np.exp(2) / np.exp([1, 2, 4]).sum(), 1 / 3], rtol=1e-6)
-    turned = Edit("logits", "scale", -1.0)  # the last becomes the first
+    turned = Edit("logits", "scale", -1.0)  # reverses the ranking
     answer = effects(load("digits"), pair_of("trained digits")[0], [(), (turned,)], of=3, against=1)
     order = np.argsort(-load("digits")(pair_of("trained digits")[0])["logits"]).tolist()
     best = [min(places.index(3), places.index(1)) + 1 for places in (order, order[::-1])]
@@ -206,14 +204,14 @@ def test_who_comes_while_many_runs_are_made_has_the_next_turn_and_on_another_net
                 order.append("many")
                 begun.set()
                 if turn == 0:
-                    while len(turn_of(text.network)._line) < 2:  # till the other stands in line
+                    while len(turn_of(text.network)._line) < 2:  # until the other waits in line
                         time.sleep(0.001)
 
     def one() -> None:
         begun.wait(30)
         load("digits")(pair_of("trained digits")[0])
         order.append("elsewhere")
-        with hooked(text.network, {}), hooked(text.network, {}):  # who has the turn may take it again
+        with hooked(text.network, {}), hooked(text.network, {}):  # a turn may be taken again by its owner
             order.append("one")
 
     with ThreadPoolExecutor(2) as pool:

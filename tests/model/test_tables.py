@@ -1,4 +1,4 @@
-"""The measured tables: what is counted is what is there, and a table speaks only of the weights it was made from."""
+"""Tables of measurements: counts are correct, and a table is used only with the weights it was made from."""
 
 import io
 import json
@@ -24,7 +24,7 @@ TOKENS = ["[CLS]", "the", "dog", "saw", "the", "##n", ".", "[SEP]"]
 
 
 def looking(rows: list[int], keys: int) -> np.ndarray:
-    """One head, (1, 1, query, key), that gives nine tenths to one key of each query and spreads the rest."""
+    """One head, (1, 1, query, key), that gives 0.9 to one key of each query and spreads the rest."""
     weights = np.full((len(rows), keys), 0.1 / keys)
     weights[range(len(rows)), rows] += 0.9
     return weights[None, None].astype(np.float32)
@@ -110,7 +110,7 @@ def test_the_same_word_is_asked_only_where_it_stands_twice() -> None:
 
 
 def parsed(words: int, governors: list[int], relations: list[str], looks: list[int]) -> Parsed:
-    """A sentence w0 w1 … of one piece a word, read by one head: word i looks at token looks[i]."""
+    """A parsed sentence w0 w1 …, one piece per word, and one head in which word i attends to token looks[i]."""
     names = [f"w{i}" for i in range(words)]
     tokens = ["[CLS]", *names, "[SEP]"]
     weights = looking([0, *looks, words + 1], words + 2)
@@ -120,12 +120,12 @@ def parsed(words: int, governors: list[int], relations: list[str], looks: list[i
 
 
 def test_a_relation_needs_more_than_a_fixed_offset() -> None:
-    # Objects stand at one to four places from their verb, in turn; the head always finds the verb.
+    # Objects are one to four positions after their verb; the head always finds the verb.
     following = [
         parsed(6, [-1, *[0] * 5], ["root", *["obj" if i == far else "x" for i in range(1, 6)]], [1] * 6)
         for far in (1, 2, 3, 4)
     ] * 5
-    # Here the verb is always next, and "always the next word" is as good as knowing it.
+    # The verb always comes next, so "always the next word" finds it as well.
     offset = [parsed(3, [1, -1, 1], ["obj", "root", "x"], [2, 3, 4])] * 20
     for sentences, share, margin in ((following, 1, 0.75), (offset, 1, 0)):
         measured = measure(gather([run for one in sentences for run in treebank_runs(one)]), fewest=20)[0][0]
@@ -134,14 +134,14 @@ def test_a_relation_needs_more_than_a_fixed_offset() -> None:
 
 
 def test_what_holds_most_often_is_the_role_but_not_by_an_offset() -> None:
-    """The object is one or two places from its verb. Whom a word looks at decides what its head is called."""
+    """The object is one or two positions from its verb; attention decides the head's name."""
     trees = (([-1, 0, 0, 0, 0], ["root", "x", "obj", "x", "x"]), ([-1, 0, 0, 0, 0], ["root", "obj", "x", "x", "x"]))
     for looks, expected in (
-        ([2, 3, 4, 5, 5], Candidate("next")),  # finds half of the verbs' objects, as any "always the next" does
+        ([2, 3, 4, 5, 5], Candidate("next")),  # finds half of the objects, like any "next" head
         (
             [2, 1, 1, 5, 5],
             Candidate("relation", "obj", "to_head"),
-        ),  # next in half of the places, home from every object
+        ),  # "next" in half of the positions, the verb from every object
         ([0, 3, 4, 0, 0], Candidate("delimiter")),
     ):
         sentences = [parsed(5, *tree, looks) for tree in trees] * 10
@@ -188,13 +188,13 @@ def test_contexts_lie_at_the_top_the_middle_and_the_low_end() -> None:
     sentence = np.repeat(np.arange(200), 5)
     activation = dice.permutation(np.linspace(-1, 1, 2000))[:1000, None].repeat(2, axis=1)
     activation[:, 1] = -1
-    activation[7, 1] = 0.5  # a neuron that is active once
+    activation[7, 1] = 0.5  # active once
     places, count = neuron_table.strongest(activation, sentence)
     positive = np.sort(activation[activation[:, 0] > 0, 0])
     assert count.tolist() == [len(positive), 1]
     found = activation[places[0], 0]
     best = {number: activation[sentence == number, 0].max() for number in range(200)}
-    assert found[:3].tolist() == sorted(best.values(), reverse=True)[:3]  # each the strongest of its sentence
+    assert found[:3].tolist() == sorted(best.values(), reverse=True)[:3]  # the strongest of each sentence
     assert len(set(sentence[places[0, :3]])) == 3
     assert found[3:5] == pytest.approx(np.median(positive), abs=0.02)
     assert found[5:] == pytest.approx(np.quantile(positive, 0.1), abs=0.02)
@@ -206,7 +206,7 @@ def test_contexts_lie_at_the_top_the_middle_and_the_low_end() -> None:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of weights of its own, and readers that remember nothing of another."""
+    """Its own folder of weights, with empty caches."""
     monkeypatch.setattr(tables, "WEIGHTS", tmp_path)
     for file in tables.MADE_FROM["translation"]:
         (tmp_path / file).write_bytes(file.encode())
@@ -221,7 +221,9 @@ def forget() -> None:
 
 
 def write_heads() -> None:
-    """Two layers of one head: the first looks next, in Chinese more than in English, the second at random."""
+    """Two layers of one head: the first attends to the next token, more in Chinese than in English, the second at
+    random.
+    """
     n, dice = len(TOKENS), np.random.default_rng(0)
     runs = {}
     for language in ("en", "zh"):
@@ -264,7 +266,7 @@ def test_a_head_table_reads_back(folder) -> None:
 
 
 def test_a_table_made_from_other_weights_is_none(folder) -> None:
-    assert tables.head_roles("text") is None and tables.neuron_contexts("text", 0, 0) is None  # there is none yet
+    assert tables.head_roles("text") is None and tables.neuron_contexts("text", 0, 0) is None  # none yet
     write_heads()
     write_neurons()
     forget()
@@ -273,7 +275,7 @@ def test_a_table_made_from_other_weights_is_none(folder) -> None:
     (folder / "translation.safetensors").write_bytes(b"newer")
     forget()
     assert tables.head_roles("text") and tables.head_roles("translation") is None
-    assert tables.neuron_contexts("translation", 0, 0)  # of the encoder, which is still the same
+    assert tables.neuron_contexts("translation", 0, 0)  # the encoder is unchanged
     (folder / "text.safetensors").write_bytes(b"newer")
     forget()
     assert tables.head_roles("text") is None and tables.neuron_contexts("text", 0, 0) is None
@@ -311,7 +313,7 @@ def without_a_role(table: dict) -> dict:
 
 
 def arrays_of(content: bytes, **more: np.ndarray) -> bytes:
-    """The file of neurons again, with others of its arrays."""
+    """The file of neurons with some arrays replaced."""
     with np.load(io.BytesIO(content)) as file:
         arrays = dict(file) | more
     written = io.BytesIO()

@@ -11,7 +11,7 @@ SENTENCE = "the dog chased the cat near a river ."
 
 
 def guess(sentence: str, place: int) -> tuple[bool, float]:
-    """Whether the word of that place is guessed and leads by a tenth, and the probability of the likeliest."""
+    """Whether the masked word is guessed and leads by 0.1, and the best guess's probability."""
     text = load("text")
     trace = text(text.reader.hide(text(sentence).ids, [place]))
     shares = softmax(trace["logits"][place])

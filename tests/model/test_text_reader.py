@@ -1,4 +1,4 @@
-"""From sentence to pieces and back: no sign is lost, and what is not in the vocabulary is named."""
+"""From sentence to pieces and back: no character is lost, and unknown ones are named."""
 
 import re
 
@@ -106,7 +106,7 @@ def test_a_sign_without_a_meaning_is_named_and_no_stand_in_for_another(reader: T
     reading = reader.read("i love \ue000 you \uf8ff")
     assert reading.tokens == ["[CLS]", "i", "love", "[UNK]", "you", "[UNK]", "[SEP]"]
     assert reading.notes[0].values == {"symbols": ["\ue000", "\uf8ff"]}
-    assert reader.read("ﷺ i love you").notes[0].values == {"symbols": ["ﷺ"]}  # one sign, four pieces
+    assert reader.read("ﷺ i love you").notes[0].values == {"symbols": ["ﷺ"]}  # one character, four pieces
 
 
 def test_a_long_word_is_cut_like_any_other(reader: TextReader) -> None:
@@ -118,7 +118,7 @@ def test_a_mask_beyond_the_cut_is_mentioned(reader: TextReader) -> None:
     assert [note.reason for note in reader.read(early).notes] == ["truncated"]
     (_, note) = reader.read(late).notes
     assert (note.reason, note.values) == ("mask_cut", {"count": 2})
-    assert reader.read("word " * 500 + "[MASK]").notes[1].values == {"count": 1}  # not even cut into pieces
+    assert reader.read("word " * 500 + "[MASK]").notes[1].values == {"count": 1}  # cut off before tokenization
 
 
 def test_a_text_is_cut_by_what_the_model_reads() -> None:

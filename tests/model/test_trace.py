@@ -1,4 +1,4 @@
-"""Recording and editing: edits take effect, hooks never stay, threads never mix."""
+"""Recording and editing: edits take effect, hooks are removed, threads do not mix."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,7 +21,7 @@ def hooks_left(network: torch.nn.Module) -> int:
     return sum(len(module._forward_hooks) for module in network.modules())
 
 
-#: Edits that read what was recorded before, draw by chance, or touch the residual stream.
+#: Edits that read earlier values, draw randomly, or touch the residual stream.
 SEVERAL = (
     Edit("layers.0.attention.heads", "zero", head=1),
     Edit("layers.1.attention.scaled", "unscaled"),
@@ -70,7 +70,7 @@ def test_who_reads_a_large_run_at_once_reads_the_right_layers(monkeypatch: pytes
 
 def test_numbers_beyond_all_bounds_are_found_inside_a_large_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
-    beyond = [Edit("layers.0.ffn.hidden", "scale", -1e4)] * 10  # and then GELU makes 0 or ∞ of them
+    beyond = [Edit("layers.0.ffn.hidden", "scale", -1e4)] * 10  # GELU then gives 0 or ∞
     with refused("overflow") as error:
         load("text")("i love you .", edits=beyond)
     assert error.value.values["key"] == "layers.0.ffn.hidden"
@@ -78,7 +78,7 @@ def test_numbers_beyond_all_bounds_are_found_inside_a_large_run(monkeypatch: pyt
 
 
 def test_a_careless_edit_in_place_spoils_no_other_value() -> None:
-    # Without a mask, `scaled` and `masked` are one tensor: an edit of the second must not reach the first.
+    # Without a mask, `scaled` and `masked` are one tensor: editing the second must not change the first.
     network, tensor = pipeline("trained text").network, pipeline("trained text").reader.read("i love you").tensor
     _, before = record(network, tensor)
     _, after = record(network, tensor, edits=[("layers.0.attention.masked", lambda v, _: v.zero_())])
@@ -114,7 +114,7 @@ def test_runs_sweeps_and_plain_passes_of_sixty_threads_do_not_mix() -> None:
         jobs.append((sentence, edit))
     alone = [text(*job) for job in jobs]
 
-    def bare(i: int) -> torch.Tensor:  # unrecorded use of the same network meanwhile
+    def bare(i: int) -> torch.Tensor:  # unrecorded use of the same network
         with torch.no_grad():
             return text.network(text.reader.read(jobs[i][0]).tensor)
 
@@ -156,7 +156,7 @@ def test_a_trace_is_read_from_its_file_without_its_network(name: str, tmp_path: 
     edits = (Edit("layers.0.ffn.output", "scale", 0.5),)
     trace, file = pipeline(name)(example(name), edits), tmp_path / "run.safetensors"
     trace.save(file)
-    assert file.stat().st_size < trace.nbytes + 2_000_000  # the words that logits stand for, and no weights
+    assert file.stat().st_size < trace.nbytes + 2_000_000  # the vocabulary for logits, but no weights
     read = Trace.load(file)
     assert read.keys() == trace.keys() and list(read.graph) == list(trace.graph) and repr(read) == repr(trace)
     for key in trace:

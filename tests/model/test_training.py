@@ -1,4 +1,4 @@
-"""Training's shared parts: a run that was stopped goes on as if it had not been, and shipped weights load again."""
+"""Shared parts of training: an interrupted run continues as if never stopped, and shipped weights load again."""
 
 import lzma
 import shutil
@@ -87,7 +87,7 @@ def test_no_sentence_that_is_measured_on_is_trained_on_in_a_pair(tmp_path) -> No
         held = corpus.held_sentences(tmp_path, language)
         assert held and all(map(corpus.held_out, held))
         assert not {pair[language] for pair in train} & set(held)
-    # In Chinese the rule costs something: the hash of the English side alone decides about a pair.
+    # A cost of the rule for Chinese: only the hash of the English side decides about a pair.
     assert len(held) < sum(map(corpus.held_out, lines["zh"]))
 
 
@@ -97,7 +97,7 @@ def test_no_held_out_pair_shares_a_sentence_with_training(tmp_path) -> None:
     with lzma.open(tmp_path / "pairs" / "pairs.tsv.xz", "wt", encoding="utf-8") as file:
         file.write("\n".join(lines))
     train, held = corpus.read_pairs(tmp_path)
-    assert held and train and len(train) + len(held) < len(lines)  # some fit neither: their Chinese side is held out
+    assert held and train and len(train) + len(held) < len(lines)  # some are dropped: their Chinese side is held out
     for language in ("en", "zh"):
         assert not {pair[language] for pair in train} & {pair[language] for pair in held}
 
@@ -112,7 +112,7 @@ def test_the_shipped_halves_make_the_translator_again(tmp_path, monkeypatch) -> 
     checkpoint.ship("text", networks["text"], {})
     path = checkpoint.ship("translation", networks["translation"], {"bleu_en_zh": 1.0})
     assert path.stat().st_size < 2 * 3.3e6, "the decoder alone is stored"
-    monkeypatch.setattr(loading, "load", loading.trained.__wrapped__)  # the encoder of this folder, not one kept before
+    monkeypatch.setattr(loading, "load", loading.trained.__wrapped__)  # load this folder's encoder, not a cached one
     again = loading.trained.__wrapped__("translation")
     assert again.measured == {"bleu_en_zh": 1.0}
     x, y = torch.tensor([[2, 50, 51, 3]]), torch.tensor([[12_001, 60, 61]])
@@ -151,21 +151,21 @@ def test_a_head_that_follows_a_relation_is_found() -> None:
     weights = np.full((6, 8, 6, 6), 1 / 6, dtype=np.float32)
     for dependent, governor in enumerate(governors[:3]):
         weights[2, 4, dependent + 1] = 0.1 / 3
-        weights[2, 4, dependent + 1, [0, dependent + 1, governor + 1]] = 0.4, 0.3, 0.2  # the first two are left out
+        weights[2, 4, dependent + 1, [0, dependent + 1, governor + 1]] = 0.4, 0.3, 0.2  # the first two are ignored
     sentence = relations.Sentence(words, governors, ["det", "amod", "nsubj", "root"])
     parsed = relations.Parsed(sentence, [[i] for i in range(1, 5)], relations.Attended(tokens, tokens, weights))
     found = {row.relation: row for row in relations.relation_table([parsed], [parsed] * 3, fewest=4)}
     assert set(found) == {"det", "amod", "nsubj"}
     assert all(row.accuracy == 1 and row.count == 3 for row in found.values())
     assert (found["det"].baseline, found["det"].offset) == (1, 2)
-    # Even attention finds the first word everywhere, so "det" from its head as well; "nsubj" only this head finds.
+    # Even attention finds the first word, so any head finds "det"; only this head finds "nsubj".
     row = found["nsubj"]
     assert (row.layer, row.head, row.from_dependent) == (2, 4, True)
 
 
 def test_a_head_is_chosen_on_one_half_of_the_sentences_and_measured_on_the_other() -> None:
     def where(finds: tuple[int, int]) -> relations.Parsed:
-        """A sentence in which that head alone finds the verb of its subject, and its subject."""
+        """A sentence in which only that head links the subject and its verb."""
         weights = np.full((2, 2, 5, 5), 0.1, dtype=np.float32)
         weights[..., 1, 3] = weights[..., 2, 3] = 0.3
         weights[*finds, 1, 2] = weights[*finds, 2, 1] = 0.6

@@ -1,4 +1,4 @@
-"""The decoder and the translator: equal to torch's, blind to what is not written yet, and as good as its word."""
+"""Decoder and translator: equal to torch's, and blind to what is not written yet."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -18,7 +18,7 @@ SOURCE = "the dog chased the cat ."
 
 @pytest.fixture
 def translator(request: pytest.FixtureRequest) -> Translator:
-    """The shipped one; or one without training, which writes nonsense, for which every law holds, too."""
+    """The shipped translator, or an untrained one, for which all laws hold, too."""
     return untrained_translator() if getattr(request, "param", "") == "untrained" else load("translation")
 
 
@@ -63,7 +63,7 @@ def test_a_wide_beam_finds_the_best_of_all_sentences() -> None:
 
 
 def fresh(translator: Translator, source: str, beginning: list[int]) -> np.ndarray:
-    """Log-probabilities of the next piece, by a pass of its own over this beginning (the language first)."""
+    """Log-probabilities of the next piece, from a fresh pass over this beginning (the language first)."""
     x = translator.reader.read(source).tensor
     with torch.inference_mode():
         return translator.network(x, torch.tensor([beginning]))[0, -1].log_softmax(-1).numpy()

@@ -1,4 +1,4 @@
-"""Without a part: what is measured is what the run with those changes records, and the words collapse as is said."""
+"""Ablations: the measurements equal the runs with those edits, and words collapse as stated."""
 
 import numpy as np
 import pytest
