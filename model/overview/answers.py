@@ -9,10 +9,10 @@ import torch
 
 from model.overview.run import Run
 
-MOST_BARS = 5  # of many words or classes; a network with at most `FEW` classes shows all of them in their order
+MOST_BARS = 5  # bars, if there are many words or classes; up to `FEW` classes are all shown, in their order
 FEW = 10
-MOST_LOGITS = 2_000_000  # of which words are ranked at every token; of more, at the tokens that are asked about
-LENS = 3  # words that are shown of a reading after an earlier layer
+MOST_LOGITS = 2_000_000  # for ranking words at every token; with more, only at the tokens asked about
+LENS = 3  # words shown of the logit lens
 
 Bar = tuple[str, float]
 

@@ -12,14 +12,14 @@ from model.operations import Quantity
 from model.overview.pictures import keys_of
 from model.overview.run import Run
 
-#: Operations that the painter does itself, of rows that it has; of any other it gets the result.
+#: Operations that the painter computes itself; of all others it gets the result.
 DONE = {"scores", "scale", "biased", "mask", "softmax", "weighted_sum", "add", "norm", "layer_scale", "activation"}
 ATTENTION = ("q", "k", "s", "w", "v")
-#: Picture -> what its arithmetic goes through, in order; of all others it is they alone.
+#: Picture -> the pictures of its arithmetic, in order; others have only their own.
 THROUGH = dict.fromkeys(ATTENTION, ("s", "w", "heads"))
-#: Pictures that a file holds as they were recorded. The painter computes the others from these, but for FFN's.
+#: Pictures that a file holds as recorded. The painter computes the others from these, except in the FFN.
 KEPT = ("x0", "q", "k", "s", "v", "a", "n2")
-MOST = 100_000  # numbers of one quantity; of more, one head or one row is sent
+MOST = 100_000  # numbers per quantity; of larger ones, one head or one row is sent
 LOUDEST = 10  # neurons
 
 

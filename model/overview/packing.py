@@ -17,14 +17,14 @@ from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of, to
 from model.overview.run import Difference, Run
 from model.overview.without import heads_off
 
-MOST_ROWS = 256  # tokens; of more, the first are shown
-MOST_COLUMNS = 256  # of a picture; of more, neighbours share one: the strongest of them
+MOST_ROWS = 256  # tokens; of longer inputs, the first are sent
+MOST_COLUMNS = 256  # per picture; of more, each column is the strongest of its neighbours
 LEAST_COLUMNS = 16
-MOST_BYTES = 1_200_000  # of all layers; of a larger run one layer is sent at a time
-MOST_EXACT = 1_500_000  # numbers in a file; of a larger run it has no arithmetic
-MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in less detail
-FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
-HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞, and for what is no number
+MOST_BYTES = 1_200_000  # for all layers; of larger runs one layer is sent at a time
+MOST_EXACT = 1_500_000  # numbers in a file; larger runs are saved without arithmetic
+MOST_PIXELS = 112  # side of the displayed input; larger ones are sent reduced
+FAR = 8  # times the 99 % quantile; a number beyond it would leave the others too few shades in one byte
+HIDDEN = {"i1": -128, "i2": -32768}  # code for −∞ and NaN
 QUANTA = {"u1": 200, "i1": 126, "i2": 32766}
 
 
@@ -75,7 +75,7 @@ def pack(
     exact = exact and rows * config.layers * (4 * config.d_model + 2 * config.heads * rows) <= MOST_EXACT
     writer = _Writer(rows, columns or MOST_COLUMNS, exact)
     writer.add("x0", 0, trace[key_before(graph)])
-    if layer - 1 not in sent and layer:  # what enters the only layer that is sent
+    if layer - 1 not in sent and layer:  # the input of the only layer sent
         writer.add("n2", layer - 1, trace[keys_of(graph, layer - 1)["n2"]])
     for number in sent:
         for role, key in keys_of(graph, number).items():
@@ -149,7 +149,8 @@ class _Writer:
         self.size = 0
         #: Role -> {"heads", "rows", "columns", "of" (columns before pooling), "together", "layers", "top"}.
         self.arrays: dict[str, dict[str, Any]] = {}
-        #: Layer -> where the strongest key of each query stands: place, weight, and how many are written like it.
+        #: Layer -> positions in the numbers of each query's strongest key, of its weight, and of how many are displayed
+        #: alike.
         self.best: dict[int, dict[str, int]] = {}
 
     def add(self, role: str, layer: int, values: np.ndarray, *, share: bool = False, differs: bool = False) -> None:
@@ -199,7 +200,7 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
     seen = np.where(np.isfinite(values), values, 0.0).astype(np.float64)
     if share and seen.min() >= 0 and seen.max() <= 1:
         halves = np.minimum(seen * QUANTA["u1"], QUANTA["u1"] - 1)
-        halves -= halves % 4 == 1  # just between two hundredths, of which the lower is even
+        halves -= halves % 4 == 1  # ties between hundredths whose lower one is even
         return "u1", [1 / QUANTA["u1"]] * len(values), halves.astype(np.uint8)
     top = np.maximum(np.abs(seen).max(axis=(1, 2)), 1e-30)
     far = (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any()
@@ -210,7 +211,7 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
         return "f4", [1.0] * len(values), np.where(np.isfinite(values), values, -np.inf).astype("<f4")
     units, exact = scales[:, None, None] * 10**digits, seen * 10**digits
     numbers = np.rint(exact / units)
-    over = numbers * units - np.rint(exact)  # beyond a half it would be written otherwise
+    over = numbers * units - np.rint(exact)  # beyond ½, it would be displayed differently
     numbers -= np.sign(over) * (np.abs(over) > 0.5 - 1e-6)
     numbers = numbers.astype("<i2" if kind == "i2" else np.int8)
     numbers[~np.isfinite(values)] = HIDDEN[kind]

@@ -17,7 +17,7 @@ from model.overview.words import WORDS
 HERE = Path(__file__).parent
 PAINTER, STYLE, PAD = HERE / "painter/painter.js", HERE / "painter/painter.css", HERE / "digit_pad.js"
 NUMBERS = HERE / "painter/numbers.js"
-#: The painter's modules, each after those that it imports.
+#: The painter's modules, each after its imports.
 MODULES = (
     "numbers", "run", "nodes", "words", "colours", "layout", "arithmetic", "opened", "drawing", "answer",
     "play", "tiles", "painter",

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from model.graph import Graph
 
-#: Pictures that every layer has; "x", what enters the layer, is what the layer before it hands on.
+#: Pictures of every layer; "x", a layer's input, is the output of the layer before.
 IN_LAYER = ("q", "k", "s", "w", "v", "a", "n1", "h", "n2")
 #: Pictures whose columns are the tokens.
 SQUARE = ("s", "w")
 
-#: Picture, or "answer" -> the page of an app that shows it large, and what else is chosen there; None where nothing is.
+#: Picture or "answer" -> the app's page that shows it large, and what the link chooses there; None removes a choice.
 PAGE_OF: dict[str, tuple[str, dict[str, str | int | None]]] = {
     "x0": ("tokens", {}),
     "x": ("layers", {}),

@@ -10,7 +10,7 @@ from model.edits import EditError, head_off
 from model.overview.answers import bars_of, best_words
 from model.overview.run import Run
 
-MOST = 20_000_000_000  # multiply-adds, about a second: the file of a larger run has no answers without its heads
+MOST = 20_000_000_000  # multiply-adds, about a second; files of larger runs have no answers without a head
 
 
 def heads_off(trace: Run) -> list[str]:

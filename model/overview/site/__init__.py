@@ -32,15 +32,15 @@ from model.trace import Trace
 HERE = Path(__file__).parent
 OWN = ("drawing.js", "engine.js", "live.js", "page.js", "reader.js", "runs.js", "site.css")
 OFFLINE = HERE / "offline.js"
-#: What is taken of npm's packages, whose versions and hashes stand in package-lock.json.
+#: Files of npm packages; package-lock.json fixes versions and hashes.
 ENGINE = (
     "onnxruntime-web/dist/ort.wasm.bundle.min.mjs",
     "onnxruntime-web/dist/ort-wasm-simd-threaded.wasm",
     "@huggingface/tokenizers/dist/tokenizers.min.mjs",
 )
-PLACES = 112  # a side of the pad
+PLACES = 112  # pixels per side of the pad
 FIRST_DIGIT = 5
-#: Names of which an opened picture says how they are computed.
+#: Quantities whose arithmetic an opened picture shows.
 OPENED = ("x", "s", "w", "heads", "n1", "n2")
 
 
@@ -130,7 +130,7 @@ def _network(pipeline: Pipeline, run: Trace, folder: Path) -> dict[str, Any]:
     wanted = dict.fromkeys(key for of_role in keys.values() for key in of_role)
     for layer in range(config.layers):
         wanted |= dict.fromkeys(opened.leaves(run, layer, OPENED).values())
-        wanted |= {opened.names_of(graph, layer)["heads"]: None}  # no weighted sum where one is off
+        wanted |= {opened.names_of(graph, layer)["heads"]: None}  # needed when a head is off
     load |= {"layers": config.layers, "heads": config.heads, "lens": LENS, "keys": [*wanted, "logits", "lens"]}
     limits = {"columns": MOST_COLUMNS, "many": MANY, "bars": MOST_BARS, "lens": LENS}
     return {"keys": keys, "limits": limits, "load": load}

@@ -18,10 +18,10 @@ from model.pipeline import InputError, Pipeline, TextReader
 
 FOLDER = "runs"
 TEMPLATE = Path(__file__).parent / "runs.html"
-#: Language -> its index.
+#: Language -> index page.
 INDEX = {"en": "index.html", "zh": "zh.html"}
-MOST_SIDE = 64  # tokens of a small picture
-MOST_NAMED = 60  # letters of a sentence in an error
+MOST_SIDE = 64  # tokens in a thumbnail
+MOST_NAMED = 60  # characters of a sentence in an error
 
 
 @dataclass(frozen=True)
