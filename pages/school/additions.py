@@ -32,8 +32,7 @@ def under_title(screen: Screen, pen: Pen) -> None:
     away.
     """
     follow.way_back(screen, pen)
-    if pen.name != "class":
-        task_line()
+    task_line(pen.name)
 
 
 def beside_way_on(screen: Screen, pen: Pen) -> None:

@@ -232,6 +232,25 @@ def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Pag
     expect(phone.locator("main")).to_contain_text(phones["gone"])
 
 
+def test_a_class_ends_with_a_homework_whose_code_is_read_from_the_last_row(
+    app_url: str, screen_at: Callable[..., Page]
+) -> None:
+    sentence = "昨天晚上我和爸爸妈妈一起去电影院看了一部很有意思的电影，大家都非常喜欢。"
+    link = f"class?lang=zh&s={quote(sentence)}&other={quote(sentence)}&goal=oneway.90.5"
+    projector = screen_at(link, PROJECTOR)
+    projector.goto(f"{app_url.replace('127.0.0.1', 'class.localhost')}/{link}")  # by a name that phones may use, too
+    projector.locator(".st-key-class-start button").click()
+    projector.locator(".st-key-class_qr img").wait_for()
+    no_hurry(projector, time.monotonic())
+    projector.get_by_role("button", name=catalogue("zh")["class.to_ended"]).click()
+    projector.locator(".st-key-class-to_end button").first.click()
+    code = projector.locator(".st-key-share_code img")
+    code.wait_for()
+    projector.wait_for_function(ENDS_WITH_THE_SCREEN)
+    squares = code.evaluate("it => it.clientWidth / it.naturalWidth")
+    assert code.evaluate("it => it.naturalWidth") < 70 and squares >= 5
+
+
 def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     app_url: str, screen_at: Callable[..., Page]
 ) -> None:

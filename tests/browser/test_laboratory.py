@@ -11,6 +11,7 @@ from pages.what_if.page import PARTS
 from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, visit, walk_to
 
 ANIMAL = "the animal did not cross the street because it was too tired ."
+LONG = "老师给学生们讲了一个关于很久以前住在[MASK]里的一位老人和他的三只小羊的故事"
 
 
 def change(page: Page, kind: str, row: int, column: int) -> None:
@@ -83,14 +84,17 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
 def test_a_presentation_of_changes_and_of_another_input_ends_with_the_screen(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     edits = {"edits": "layers.3.attention.heads~zero~head.2", "measure": "lead"}  # the lead takes most room
-    inputs = {"s": ANIMAL}, {"input": "digit"}
-    others = {"other": ANIMAL.replace("tired", "wide")}, {"other_ink": sketch.to_code(sketch.example(3))}
     both = edits | {"shown": "beside"}  # the longest texts
+    states = (
+        edits | {"s": ANIMAL},
+        both | {"input": "digit", "other_ink": sketch.to_code(sketch.example(3))},
+        edits | {"input": "digit", "goal": "first.3.abcdef.wide"},
+        both | {"s": LONG, "other": LONG.replace("老人", "国王").replace("三", "五"), "goal": "first.3.abcdef.羊"},
+    )
     rooms = [(tab, next(iter(kinds))) for tab, kinds in PARTS.items()] + [("input", "patching")]
     for (number, (tab, kind)), (turn, lang) in product(enumerate(rooms), enumerate(LANGUAGES)):
-        which = (turn + number) % 2  # every pair of room, language, input and state occurs
-        state = (edits, both | others[which])[(turn + number // 2) % 2]
-        link = {"lang": lang, "big": "true", "tab": tab, "block": kind} | inputs[which] | state
+        state = states[(turn + 2 * number + number // 2) % 4]
+        link = {"lang": lang, "big": "true", "tab": tab, "block": kind} | state
         visit(page, f"{app_url}/what_if?{urlencode(link)}")
         title(page, "what_if", lang)
         settle(page)

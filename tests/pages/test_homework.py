@@ -15,6 +15,7 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal, goal_code, goal_from_code
+from pages.drawing.state.link_values import EDITS
 from pages.drawing.text import catalogue
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import judged
@@ -42,6 +43,12 @@ def test_each_page_says_the_task_and_how_far_it_is(name: str, lang: str) -> None
     far = line(open_page(name, lang=lang, s=SENTENCE, goal=FIRST))
     assert "✓" not in far and "“在”" in far and "“去”" in far and "{" not in far
     assert catalogue(lang)["goal.send"] not in far
+
+
+def test_a_presentation_says_on_the_tasks_own_page_alone_how_far_it_is() -> None:
+    link = {"s": SENTENCE, "goal": FIRST, "big": "true"}
+    assert "“在” has" in texts(open_page("what_if", **link))
+    assert "“在” has" not in texts(open_page("attention", **link))
 
 
 def test_before_and_in_a_class_a_task_does_not_tell_what_the_network_guesses() -> None:
@@ -198,7 +205,8 @@ def test_a_crowd_is_served_first_and_what_is_done_stays(monkeypatch: pytest.Monk
     ],
 )
 def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, sentence: str) -> None:
-    app = open_page("lesson", s=sentence)
+    compared = {"edits": EDITS.write(OFF), "other": "i", "shown": "beside", "measure": "lead", "tab": "input"}
+    app = open_page("lesson", s=sentence, **compared)
     app.session_state["lesson.homework"] = True
     app.run()
     app.selectbox(key="homework.kind").set_value(kind).run()
@@ -206,6 +214,12 @@ def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str,
     (there,) = [code.value for code in app.code]
     choice, problems = Choice.from_link(dict(parse_qsl(urlsplit(there).query, keep_blank_values=True)))
     assert not problems and choice.goal and choice.goal.name == kind and choice.sentence == sentence
+    assert not choice.edits and (choice.other, choice.shown, choice.measure, choice.tab) == (
+        None,
+        "changed",
+        None,
+        None,
+    )
     found = judged(choice, choice.goal)
     assert not found.reached and found.far not in ("elsewhere", "broken", "no_guess")
     assert app.query_params["goal"] == goal_code(choice.goal)

@@ -32,14 +32,13 @@ class Standing:
 class Task:
     """A kind of task.
 
-    measure: computes how far a run is, from goal, choice, run and vocabulary. page, values: the page that a task's link
-    opens, and the choice there. hides: whether it is about a masked word, in a run in which heads may be off; other
+    measure: computes how far a run is, from goal, choice, run and vocabulary. page: the one that a task's link opens.
+    hides: whether it is about a masked word, in a run in which heads may be off; other
     tasks are about the unchanged network.
     """
 
     measure: Callable[[Goal, Choice, Trace, Sequence[str]], Standing]
     page: str
-    values: Mapping[str, object]
     hides: bool = False
 
 
@@ -112,6 +111,6 @@ def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Stand
 
 
 TASKS: dict[str, Task] = {
-    "first": Task(first_guess, "what_if", {"tab": None, "layer": 0, "head": 0}, hides=True),
-    "oneway": Task(one_way, "attention", {"stage": "weights", "layer": 0, "head": 0, "token": None, "key": None}),
+    "first": Task(first_guess, "what_if", hides=True),
+    "oneway": Task(one_way, "attention"),
 }

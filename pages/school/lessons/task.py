@@ -12,20 +12,21 @@ from pages.screen.link import select
 from pages.screen.runs import pipelines
 
 
-def task_line() -> None:
-    """If the link holds a task, show it, with ✓ or how far the link is from it. In a class that may still be asked for
-    a masked word, do not show what the network guesses.
+def task_line(page: str) -> None:
+    """If the link holds a task, show it, with ✓ or how far the link is from it; in a presentation only on its own page.
+
+    In a class that may still be asked for a masked word, do not show what the network guesses.
     """
     choice: Choice = st.session_state["choice"]
-    if (goal := choice.goal) is None:
+    if (goal := choice.goal) is None or page == "class" or (choice.big and page != TASKS[goal.name].page):
         return
     found = judged(choice, goal)
-    far = t(f"goal.far_{found.far}", **found.said)
+    far, secret = t(f"goal.far_{found.far}", **found.said), goal.name == "first" and choice.of_class is not None
     with st.container(horizontal=True, vertical_alignment="center", key="task"):
         said = f":gray[{t('goal.line', task=in_words(goal))}]"
-        done = f"{said} **✓** {far} {t('goal.send')}"
-        secret = goal.name == "first" and choice.of_class is not None
-        st.markdown(said if secret else joined(done if found.reached else f"{said} {far}"), width="stretch")
+        done, send = "**✓** " * found.reached, f" {t('goal.send')}" * found.reached
+        told = f"{done}{far}" if choice.big else joined(f"{said} {done}{far}{send}")  # one line in a presentation
+        st.markdown(said if secret else told, width="stretch")
         look = {"icon": ":material/close:", "type": "tertiary", "help": plain("goal.leave"), "key": "icon.leave_task"}
         st.button(look["help"], on_click=select, kwargs={"goal": None}, **look)
 

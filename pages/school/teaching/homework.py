@@ -45,6 +45,8 @@ AT_ONCE = 1.0  # seconds of computing before the page is redrawn and others get 
 LINK = re.compile(r"https?://[^\s<>\"]+")
 ROUND_NAME, BEHIND_LINK = " \t:：,，;；|-–—*•<>()（）[]【】\"“”'", ")]}>,;，。；、）】」”’'"
 #: Values that decide a task; a link in which one of them is invalid is not computed.
+#: Values of a teacher's choice that the link of a task keeps.
+KEPT = "lang", "model", "sentence", "hidden", "hide", "symbols"
 DECIDES = {"input", "model", "s", "ink", "edits", "hidden", "layer", "head", "token", "key", "neuron"}
 text, word = texts_of("homework")
 
@@ -164,8 +166,9 @@ def _take(goal: Goal | None, hidden: tuple[int, ...] | None) -> None:
 
 
 def opened_at(choice: Choice, goal: Goal) -> Choice:
-    """The choice that a task's link opens: the current sentence, without edits, on the task's page."""
-    return choice.with_(lesson=None, question=None, of_class=None, edits=(), **TASKS[goal.name].values)
+    """The choice that a task's link opens: the current sentence and its hidden words, nothing else."""
+    kept = {name: getattr(choice, name) for name in KEPT}
+    return Choice(goal=goal, stage="weights" if goal.name == "oneway" else None, **kept)
 
 
 def task_address(opened: Choice, goal: Goal) -> str:

@@ -22,7 +22,7 @@ from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, picture, show_hints
 from pages.screen.components.live import live
 from pages.screen.frame import exports
-from pages.screen.frame.share import leads_nowhere, with_code
+from pages.screen.frame.share import code, leads_nowhere
 from pages.screen.link import select
 
 #: Session state: index of the next question.
@@ -215,7 +215,7 @@ def count(lecture: Lecture, what: str) -> None:
 
 
 def _ended(lecture: Lecture) -> None:
-    left, right = st.columns([3, 2])
+    left, right = st.columns(2)
     with left:
         st.subheader(word("ended"), anchor=False)
         st.markdown(text("ended_help"))
@@ -225,7 +225,7 @@ def _ended(lecture: Lecture) -> None:
         lead_to(store(), lecture.desk.code, lecture.desk.key, view_of(TASKS[goal.name].page, opened))
         with right:
             st.markdown(f"**{plain('homework.title')}** · {literal(in_words(goal))}")
-            with_code(task_address(opened, goal))
+            code(task_address(opened, goal))
 
 
 def afterwards(lecture: Lecture) -> None:

@@ -4,7 +4,7 @@ const make = (kind, own = {}, ...children) => {
   node.append(...children)
   return node
 }
-const LONG = 84  // characters; longer sentences have smaller letters
+const LONG = 84, WIDE = 60  // characters, a Chinese one counts twice; longer sentences have smaller letters, in a presentation from WIDE on
 const DRAW = '\u270e'  // value of the example that is a drawing
 const TYPED = /^[[<]mask[\]>]$/i  // typed as [MASK]; no word is behind it
 const CHINESE = /[\u3400-\u9fff\u3000-\u303f\uff00-\uffef]/
@@ -48,7 +48,9 @@ function draw(root) {
   const { words, beside, sentence, examples, names } = root.wanted, focused = root.contains(document.activeElement) && document.activeElement.dataset.word
   root.setAttribute('role', 'group')
   root.setAttribute('aria-label', names.label)
-  root.classList.toggle('long', sentence.length > LONG)
+  const letters = sentence.length + sentence.split(CHINESE).length
+  root.classList.toggle('long', letters > LONG)
+  root.classList.toggle('wide', letters > WIDE)
   root.classList.toggle('waits', root.pending !== undefined)
   const chips = root.pending !== undefined ? [make('span', { className: 'chip', textContent: root.pending, translate: false })] : words.map((word, i) => chip(root, { ...word, ...(root.wish?.word === i && root.wish.text === word.text && { hidden: root.wish.hide }) }, i))
   const line = make('span', { className: 'words' }, ...chips, make('button', { type: 'button', className: 'type', textContent: names.type, onclick: () => type(root) }))

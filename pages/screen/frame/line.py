@@ -36,6 +36,8 @@ READ = "line.read"
 STROKES = 2, 2  # first layer and head for a drawing: there [CLS] attends to a shape
 #: In the session, in a class: whether hidden words may still be asked for, so that none must be in sight.
 COVERS = "line.covers"
+#: Most words of a second text that a presentation shows whole; of more, those that differ and their neighbours.
+MOST_BESIDE, REST = 12, Beside("…", differs=False, place="")
 
 
 def afresh() -> dict[str, object]:
@@ -167,7 +169,11 @@ def _beside(choice: Choice, tokens: Sequence[str]) -> list[Beside]:
         own = [tokens[one] for one in ones if one is not None]
         return Beside(text, bool(ones), f"↔ {spelled(own)}" if own and shifted else "")
 
-    return [differing(text, places) for text, places in _words_of(there)]
+    words = [differing(text, places) for text, places in _words_of(there)]
+    if not choice.big or len(words) <= MOST_BESIDE:
+        return words
+    near = [any(word.differs for word in words[max(at - 1, 0) : at + 2]) for at in range(len(words))]
+    return [words[at] if near[at] else REST for at in range(len(words)) if near[at] or not at or near[at - 1]]
 
 
 def _say(sentence: str) -> None:

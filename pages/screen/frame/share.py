@@ -1,5 +1,6 @@
 """Share the screen: its address, also as a QR code for the phones of a class."""
 
+import re
 from urllib.parse import urlencode, urlsplit
 
 import segno
@@ -42,15 +43,20 @@ def _share(address: str, own_picture: bool = False) -> None:
 
 def with_code(address: str) -> None:
     """Draw a QR code, or the reason why there is none, and below it the address."""
+    code(address)
+    st.code(address, language=None, wrap_lines=True)
+
+
+def code(address: str) -> None:
+    """Draw a QR code, or the reason why there is none."""
     if leads_nowhere(address):
         st.warning(t("share.own_name"), icon=":material/router:")
-    else:
-        try:
-            code = segno.make(address, error="l", micro=False)
-        except segno.DataOverflowError:
-            st.markdown(t("share.too_long"))
-        else:
-            st.markdown(t("share.scan"))
-            with st.container(key="share_code"):
-                st.image(code.svg_inline(light="white"), width="stretch", alt=address)
-    st.code(address, language=None, wrap_lines=True)
+        return
+    try:  # escapes apart, in a code's denser letters: its squares are larger
+        drawn = segno.make(re.findall("(?:%..)+|[^%]+", address), error="l", micro=False)
+    except segno.DataOverflowError:
+        st.markdown(t("share.too_long"))
+        return
+    st.markdown(t("share.scan"))
+    with st.container(key="share_code"):
+        st.image(drawn.svg_inline(light="white"), width="stretch", alt=address)
