@@ -1,7 +1,9 @@
 """One torch thread, as the app sets it: products this small only get slower with more. And one look for components."""
 
+import os
 import tempfile
 from asyncio import iscoroutinefunction
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -39,3 +41,17 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def one_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What tests write lies in pytest's own folder, which pytest takes away; not what servers do, whom it keeps out."""
     tempfile.tempdir = str(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def environment_stays() -> Iterator[None]:
+    """Nothing is left in the environment: servers that the next file starts would read it."""
+    yield
+    assert _settings() == FOUND
+
+
+def _settings() -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in ("GLASS_DATA", "DATABASE_URL", "BEHIND", "MODELS", "MODELS_FROM")}
+
+
+FOUND = _settings()

@@ -69,11 +69,9 @@ def hosted(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: dict) -> Iterator[str]:
     """The server shared by the tests, with a folder of its own for classes."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("GLASS_DATA", str(tmp_path_factory.mktemp("school")))
-        environment.delenv("DATABASE_URL", raising=False)
-        with serve() as server:
-            yield server.url
+    school = {"GLASS_DATA": str(tmp_path_factory.mktemp("school")), "DATABASE_URL": ""}
+    with serve(environment=school) as server:
+        yield server.url
 
 
 @contextmanager

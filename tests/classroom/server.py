@@ -5,10 +5,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -61,21 +62,26 @@ def _arguments(process: psutil.Process) -> list[str]:
 
 
 @contextmanager
-def serve(app: Path = APP, workers: int | None = None, root: Path = ROOT) -> Iterator[Server]:
+def serve(
+    app: Path = APP,
+    workers: int | None = None,
+    root: Path = ROOT,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Server]:
     """Serve the app, from its first health check to the end of the block: one bare server, or `workers` behind nginx.
 
     `root` is the project's folder or a copy of it.
     """
     port = free_ports(1 + (workers or 0))
-    environment = os.environ | SETTINGS | {"PYTHON": sys.executable, "APP": str(app)}
+    about = os.environ | SETTINGS | {"PYTHON": sys.executable, "APP": str(app)} | environment
     if workers is None:
         command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.address", "127.0.0.1"]
         command += ["--server.port", str(port), "--server.headless", "true"]
     else:
         command = [str(root / ".serve" / "serve")]
-        environment |= {"ADDRESS": "127.0.0.1", "PORT": str(port), "WORKERS": str(workers)}
+        about |= {"ADDRESS": "127.0.0.1", "PORT": str(port), "WORKERS": str(workers)}
     address, health = f"127.0.0.1:{port}", "_stcore/health" if workers is None else "health"
-    process = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=root, env=about, stdout=subprocess.DEVNULL)
     try:
         wait_for(f"http://{address}/{health}", process)
         yield Server(address, process)

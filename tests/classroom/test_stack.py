@@ -61,11 +61,10 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store
     if NGINX is None:
         reason = "no nginx on this machine (Debian: apt-get install nginx)"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    with ExitStack() as all_of_it, pytest.MonkeyPatch.context() as environment:
+    with ExitStack() as all_of_it:
         url = all_of_it.enter_context(postgres())
-        environment.setenv("DATABASE_URL", url)
-        environment.setenv("BEHIND", "127.0.0.1")
-        machines = [all_of_it.enter_context(serve(workers=1)) for _ in range(2)]
+        about = {"DATABASE_URL": url, "BEHIND": "127.0.0.1"}
+        machines = [all_of_it.enter_context(serve(workers=1, environment=about)) for _ in range(2)]
         address = all_of_it.enter_context(front(machines, tmp_path_factory.mktemp("front")))
         yield address, Store(url.replace("postgresql:", "postgresql+psycopg:")), machines
 
