@@ -14,7 +14,7 @@ from pages.drawing.figures.base import role_colours, signed_colours
 from pages.drawing.picture import touched
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain
-from pages.drawing.text.numbers import decimal, written
+from pages.drawing.text.numbers import decimal, gives, written
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.working import MOST, working
@@ -76,7 +76,8 @@ def _to_softmax(screen: Screen, prefix: str, cell: tuple[int, ...]) -> Iterator[
         if step != "relative" and value != before:
             parts = 1 + len(screen.run.config.distance_terms)
             name = "scaled_sum" if step == "scaled" and parts > 1 else step
-            yield f"<span>{plain(f'attention.step_{name}', parts=parts)}</span><i></i><b>{_two(value)}</b>"
+            said = gives(round(before, 2) * value / before, value) if step == "scaled" else _two(value)
+            yield f"<span>{plain(f'attention.step_{name}', parts=parts)}</span><i></i><b>{said}</b>"
             before = value
 
 

@@ -335,7 +335,7 @@ def it_is_said_how_low_the_activation_function_goes(run, at):
     act = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}[run.config.activation]
     np.testing.assert_allclose(h, act(torch.tensor(u)), atol=1e-4)
     least = f"{ {'gelu': -0.17, 'relu': 0.0, 'silu': -0.28}[run.config.activation]:.2f}"
-    yield f"never goes under {least}" if run.config.activation == "relu" else f"no less than {least}"
+    yield f"gives {least}" if run.config.activation == "relu" else f"no less than {least}"
 
 
 @row(partial(feed_forward.loudest, words=no_words))

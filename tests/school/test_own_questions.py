@@ -92,7 +92,8 @@ def test_a_right_answer_that_is_not_the_runs_is_said_to_be_none(page: str, lang:
             gesture = "slide" if answer == 0.5 else "tap"
             said[answer] = not_the_runs(Question(OWN, None, gesture, 0.0, 3, place=f"{page}?layer=3", own=own), here)
     assert first in said[other] and said[other] == said[f"{other} || {other}"]
-    assert not any(words for answer, words in said.items() if other not in f"{answer}")
+    assert not any(words for answer, words in said.items() if other not in f"{answer}" and answer != "nowhere")
+    assert said["nowhere"] == catalogue(lang)["class.unchecked"].format(answer="nowhere")
     assert said[other].partition(other)[0] == catalogue(lang)["class.not_the_runs"].partition("{")[0]
 
 

@@ -41,6 +41,7 @@ SIDES = {
     "middle left": (-1, 0),
 }
 OFF = (0.5, 1.8, 3.2)  # letters from a tip to its name, best first
+CLEAR = 0.2  # letters, round a name
 WIDE = 1.4  # width ÷ height of the narrowest picture
 
 
@@ -106,7 +107,11 @@ def _beside(
             near = tips[place] + np.array(way) * letter * off
             middle = near + np.array(way) * half
             boxes[off, side] = near, middle - half, middle + half
-        met = {key: ((taken >= low) & (taken <= high)).all(axis=1).sum() for key, (_, low, high) in boxes.items()}
+        free = CLEAR * letter
+        met = {
+            key: ((taken >= low - free) & (taken <= high + free)).all(axis=1).sum()
+            for key, (_, low, high) in boxes.items()
+        }
         best = min(met, key=met.__getitem__)
         points[place], low, high = boxes[best]
         sides[place] = best[1]

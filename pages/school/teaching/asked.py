@@ -89,14 +89,16 @@ def about(screen: Screen, question: Question, case: Case, truth: Truth) -> str:
 
 
 def not_the_runs(question: Question, case: Case) -> str:
-    """A warning if a teacher's right answer is not the strongest in the picture of its place; else ""."""
+    """A warning if a teacher's right answer is not the strongest in the picture of its place, or not in it; else ""."""
     own = question.own
     if question.measure or own is None or not isinstance(own.answer, str):
         return ""
     named, answer = run_says(question.place, case), wording.local(own.answer)
     meant = [name for name in named if answer in (name, name.partition(" (")[0])]  # “the” also means each “the (2)”
     first, own_one = (max(names, key=named.__getitem__, default="") for names in (named, meant))
-    if not meant or named[own_one] >= named[first]:
+    if not meant:
+        return t("class.unchecked", answer=answer)
+    if named[own_one] >= named[first]:
         return ""
     there = {name: written(short(named[one])) for name, one in (("most", first), ("own", own_one))}
     return t("class.not_the_runs", answer=answer, first=first, **there) if there["most"] != there["own"] else ""

@@ -250,7 +250,7 @@ def confirm(label: str, sure: str, act: Callable[[], None], key: str, **look: An
 
 def _end(desk: Desk) -> None:
     desk.end()
-    select(of_class=None, role=None, big=False)
+    select(of_class=None, role=None)
 
 
 DRAWN: dict[Phase, Callable[[Lecture], None]] = {

@@ -17,7 +17,7 @@ from pages.school.questions.case import OWN
 from pages.school.questions.question import Question
 from pages.school.study.lesson import STUDY
 from pages.school.teaching import cases, desk, follow
-from pages.screen.frame.navigation import page_link
+from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 
@@ -37,7 +37,8 @@ def _which_lesson(screen: Screen, now: Lesson) -> None:
     look = bound("class.lesson", now.name, choose, anew=True, among=titles)
     st.selectbox(word("lesson"), list(titles), format_func=titles.__getitem__, width=420, **look)
     st.caption(t(f"lesson.abouts.{now.name}"))
-    page_link("lesson", word("make_lessons"), ":material/edit_note:")
+    look = {"icon": ":material/edit_note:", "type": "tertiary", "key": "class.make"}
+    st.button(word("make_lessons"), on_click=open_with, args=("lesson",), kwargs={"big": False}, **look)
 
 
 def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
