@@ -1,11 +1,10 @@
-"""`make bench`: what tracing, many changed runs at once, and a page rerun cost.
+"""`make bench`: what tracing and a page rerun cost.
 
 Times are printed as ratios to something measured in the same run, or as CPU milliseconds of this process;
 no test depends on them.
 """
 
 import gc
-import itertools
 import json
 import logging
 import resource
@@ -19,11 +18,9 @@ import psutil
 import torch
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
-from model import Edit, load
+from model import load
 from model.config import PRESETS
 from model.heads import network_for
-from model.measures.sweep import sweep
-from model.pipeline import MOST_INSIDE
 from model.trace import record
 from pages.screen.frame.contents import NAMES
 from tests.model.making import MINILM
@@ -83,51 +80,6 @@ def bench_checkpoint() -> None:
     print(f"  memory: {grown / 1e6:.0f} MB more, of which {weights / 1e6:.0f} MB are its weights")
 
 
-def bench_large() -> None:
-    """A picture in 197 tokens of 768 numbers: what a run of that size keeps, and what it costs to ask for the rest."""
-    print("\nA run of ViT-B/16's sizes, random weights (one thread)")
-    torch.set_num_threads(1)
-    network, x = network_for(PRESETS["vit-b-16"]).eval(), torch.rand(1, 3, 224, 224)
-    kept = record(network, x, most=MOST_INSIDE)[1]
-    print(f"  {kept.nbytes / 1e6:.0f} MB stay of {record(network, x)[1].nbytes / 1e6:.0f} MB")
-    with torch.inference_mode():
-        bare, traced = alternate(lambda: network(x), lambda: record(network, x, most=MOST_INSIDE), 3)
-    layers = itertools.cycle(range(12))
-    again = statistics.median(cpu(lambda: kept[f"layers.{next(layers)}.ffn.hidden"]) for _ in range(6))
-    print(f"  {traced / bare:.2f} ×   (bare {bare * 1e3:.0f} ms, traced {traced * 1e3:.0f} ms)")
-    print(f"  the inside of one layer again: {again * 1e3:.0f} ms")
-
-
-def bench_sweeps() -> None:
-    print("Many changed copies against one traced run (text encoder, N = 16, the answer at one token)")
-    text, other = load("text"), STORY.replace("cat", "man")
-    trace = text(sentence(16))
-    heads = [[Edit(f"layers.{layer}.attention.heads", "zero", head=head)] for layer in range(6) for head in range(8)]
-    for name, edits in {
-        "48 heads off, one by one": heads,
-        "6 × 16 patches of the stream": patches("norm_2", other),
-        "6 × 16 patches of attention": patches("attention.output", other),
-    }.items():
-        traced, swept = alternate(lambda: text(sentence(16)), lambda e=edits: sweep(text, trace, e, token=9), 15)
-        print(f"  {name:30}: {swept / traced:.1f} ×   (traced {traced * 1e3:.1f} ms, all of them {swept * 1e3:.1f} ms)")
-
-
-def patches(name: str, source: str) -> list[list[Edit]]:
-    """A map: one quantity of each layer, token by token, from another sentence's run."""
-    return [
-        [Edit(f"layers.{layer}.{name}", "patch", token=token, source=source)]
-        for layer in range(6)
-        for token in range(16)
-    ]
-
-
-def cpu(run: Callable) -> float:
-    """CPU seconds of running something once."""
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
 def bench_pages() -> None:
     """One rerun as a server does it: AppTest would compile every script anew, which a server does once."""
     compiled = ScriptCache()
@@ -156,7 +108,5 @@ def measure_pages() -> None:
 if __name__ == "__main__":
     bench_tracing()
     bench_checkpoint()
-    bench_large()
-    bench_sweeps()
     bench_pages()
     print(f"Largest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
