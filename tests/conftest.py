@@ -1,5 +1,6 @@
 """One torch thread, as the app sets it: products this small only get slower with more. And one look for components."""
 
+import gc
 import os
 import tempfile
 from asyncio import iscoroutinefunction
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime import context
 
 from tests.classroom.visitor import visit
 
@@ -17,8 +19,10 @@ from tests.classroom.visitor import visit
 JOURNEYS = {Path(__file__).parent / "browser", Path(__file__).parent / "classroom"}
 
 torch.set_num_threads(1)
+gc.set_threshold(20_000, 20, 20)  # who looks for rings of objects as often as Python does it takes a tenth of the time
 # AppTest reads the metadata of all that is installed, for each page that it opens: five times the work of the page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+context._get_client_context = lambda: None  # no browser: a mock of one takes a tenth of a page's time
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
