@@ -114,7 +114,7 @@ async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
     return received.replace(phone.device.encode(), b"").replace(at.code.encode(), b"")
 
 
-@pytest.mark.parametrize("gesture", list(EXAMPLES))
+@pytest.mark.parametrize("gesture", ["tap", "word"])
 async def test_what_a_phone_gets_before_the_reveal_is_the_same_whatever_is_true(calm: School, gesture: str) -> None:
     """So a phone can infer nothing, neither from messages nor from the verdicts on its votes."""
     example = EXAMPLES[gesture]
