@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, Request, WebSocket, expect
@@ -113,8 +114,8 @@ def own_tab() -> None:
 
 @pytest.fixture
 def goes_on() -> None:
-    """Request it to start where the test before ended: `visit` navigates within the open app. The test must not leave
-    anything on the page that would disturb the next one.
+    """Request it to start where the test before it in its file ended: `visit` navigates within the open app. The test
+    must not leave anything on the page that would disturb the next one.
     """
 
 
@@ -152,16 +153,22 @@ def leave(page: Page) -> None:
     line.detach()
 
 
+#: The file whose test used a shared tab last.
+LEFT_BY: WeakKeyDictionary[Page, Path] = WeakKeyDictionary()
+
+
 @contextmanager
 def kept_tab(context: BrowserContext, about: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The first tab of a window, reset: opening a page there takes half the work of a new tab.
 
-    With `goes_on` it is not reset, except when a test is repeated.
+    With `goes_on` it is not reset between tests of one file, except when a test is repeated.
     """
     page = context.pages[0] if context.pages else context.new_page()
     stays = "goes_on" in request.fixturenames
-    if page.url != "about:blank" and not (stays and request.node.execution_count == 1):
+    open_app = stays and request.node.execution_count == 1 and LEFT_BY.get(page) == request.path
+    if page.url != "about:blank" and not open_app:
         leave(page)
+    LEFT_BY[page] = request.path
     yield page
     try:
         page.unroute_all(behavior="ignoreErrors")

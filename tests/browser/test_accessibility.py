@@ -22,6 +22,7 @@ from tests.browser.steps import (
     visit,
 )
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 TOP = "() => document.querySelector('.js-plotly-plot, .overview')?.getBoundingClientRect().top ?? 0"
 HIGH = 350  # px of 900, lowest start of the first picture
 GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
@@ -107,7 +108,7 @@ UNTRANSLATED = ".sentence .chip, .ytick text, .katex, .formula, [class*=st-key-w
 
 
 def test_a_translated_page_goes_on_and_its_tokens_numbers_and_symbols_stay(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?lang=en&s={quote(SENTENCE)}&layer=2&head=3")
+    visit(page, f"{app_url}/attention?lang=en&s={quote(SENTENCE)}&layer=2&head=3")
     title(page, "attention")
     page.locator(".chart .ytick").first.wait_for()
     settle(page)
@@ -128,6 +129,7 @@ def test_a_translated_page_goes_on_and_its_tokens_numbers_and_symbols_stay(page:
     page.wait_for_url(lambda url: urlsplit(url).path == "/tokens")
     settle(page)
     expect(page_title).to_contain_text(catalogue("en")["tokens.title"])
+    page.goto("about:blank")  # where nothing is translated
 
 
 LOOK = """part => {

@@ -4,12 +4,14 @@ import re
 from urllib.parse import urlencode
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import steps
 from tests.browser.painted import LONG
 from tests.browser.steps import MIDDLE, asked, settle, title
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 SENTENCE = "the animal did not cross the street because it was too tired ."
 LINK = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
 LINES = LINK | {"as": "lines"}
@@ -120,6 +122,7 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
         const react = Plotly.react
         const see = z => { if (z[0][0] !== window.seen.at(-1)) window.seen.push(z[0][0]) }
         const { paint } = document.atOnce
+        window.restore = () => { Object.assign(Plotly, { react }); Object.assign(document.atOnce, { paint }) }
         document.atOnce.paint = (place, sketch) => { see(sketch.cells[0].z); return paint(place, sketch) }
         Plotly.react = (place, data, layout) => {
             if (place.matches('.once')) see(data[0].z)
@@ -133,6 +136,7 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
     settle(page)
     assert len(page.evaluate("window.seen")) == 6  # once per key, and not again when the server answers
     expect(page.locator(".sketch, [data-sketch]")).to_have_count(0)
+    page.evaluate("restore()")
 
 
 def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> None:

@@ -1,10 +1,13 @@
 """The bar leads to every page with the current choice, and each step is one step in the history."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.drawing.text import LANGUAGES
 from pages.screen.frame.contents import pages
 from tests.browser.steps import PAGE, asked, link_to, one_head_on, opened, settle, title, visit, wait_for
+
+pytestmark = pytest.mark.usefixtures("goes_on")
 
 
 def test_another_tab_has_what_is_chosen_a_step_back_too_and_the_first_leaves_no_page_that_nobody_opened(
@@ -100,6 +103,7 @@ def test_two_impatient_clicks_lead_to_the_last_and_nobody_is_called_back_by_a_li
         page.mouse.down(click_count=count)
         page.mouse.up(click_count=count)
     assert page.evaluate("clicks") == 1
+    page.locator(".replaced").evaluate("box => box.remove()")
 
 
 def test_the_bar_and_a_long_equation_are_whole_and_on_a_desk_the_pages_stand_in_one_row(
@@ -122,7 +126,9 @@ COMPUTING = """header => {
     const sign = Object.assign(document.createElement('div'), { innerHTML: 'icon <button>Stop</button>' })
     sign.dataset.testid = 'stStatusWidget'
     header.querySelector('[data-testid=stToolbar]').append(sign)
-    return [sign.getBoundingClientRect().top, sign.querySelector('button').offsetHeight] }"""
+    const seen = [sign.getBoundingClientRect().top, sign.querySelector('button').offsetHeight]
+    sign.remove()
+    return seen }"""
 
 
 def test_what_tells_that_a_page_is_computed_lies_on_no_word_of_the_bar(page: Page, app_url: str) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 from pages.server import assets
 from tests.browser.steps import MIDDLE, PAGE, SlowLine, expect_sentence, one_head_on, opened, settle, visit, wait_for
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 TWENTY_TWO = "the old farmer gave the red beans to all of the small children because they [MASK] very hungry ."
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
 

@@ -5,9 +5,12 @@ played.
 import re
 from itertools import groupby
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import PAGE, SENTENCE, asked, opened, place, sentence_field, visit, wait_for
+
+pytestmark = pytest.mark.usefixtures("goes_on")
 
 
 def test_arrows_choose_head_layer_and_cell_digits_the_step_and_what_is_typed_moves_nothing(
@@ -48,7 +51,7 @@ def test_arrows_choose_head_layer_and_cell_digits_the_step_and_what_is_typed_mov
 
 
 def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&tab=steps")
+    page.goto(f"{app_url}/{PAGE}&tab=steps")  # where nothing has been said yet
     opened(page, "attention")
     page.locator(".sentence .chip").nth(3).click()
     expect(page.locator("#said")).to_be_empty()

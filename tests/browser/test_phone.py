@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.screen.frame.contents import NAMES
@@ -21,6 +22,7 @@ from tests.browser.steps import (
     write,
 )
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 AT_REST = f"() => new Promise(done => {{ const at = {SCROLLED}; setTimeout(() => done(at === {SCROLLED}), 150) }})"
 SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
@@ -49,7 +51,7 @@ def swipe(page: Page, chart: Locator, by: int) -> None:
 def test_the_drawer_comes_over_the_page_and_a_tap_beside_it_does_nothing_but_put_it_away(
     phone: Page, app_url: str
 ) -> None:
-    phone.goto(f"{app_url}/attention?lang=en&layer=3&head=7")
+    visit(phone, f"{app_url}/attention?lang=en&layer=3&head=7")
     chart = phone.locator(".chart").first
     chart.locator(".ytick").first.wait_for()
     settle(phone)
@@ -79,7 +81,7 @@ def test_the_drawer_comes_over_the_page_and_a_tap_beside_it_does_nothing_but_put
 
 
 def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/attention?layer=1&head=1")
+    visit(phone, f"{app_url}/attention?lang=en&layer=1&head=1")
     title(phone, "attention")
     expect(phone.locator(".sentence")).to_be_in_viewport(ratio=1)
     sentence_field(phone)
@@ -107,7 +109,7 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
 
 
 def test_no_number_below_the_stairs_of_a_product_lies_on_its_neighbour(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/queries_keys_values?lang=en")
+    visit(phone, f"{app_url}/queries_keys_values?lang=en")
     title(phone, "queries_keys_values")
     phone.locator(".js-plotly-plot .xtick").first.wait_for()
     settle(phone)
@@ -121,7 +123,7 @@ def test_no_number_below_the_stairs_of_a_product_lies_on_its_neighbour(phone: Pa
 
 
 def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/")
+    visit(phone, f"{app_url}/?lang=en")
     title(phone, "home")
     for there in ("tokens", "queries_keys_values"):
         phone.get_by_test_id("stPageLink").last.get_by_role("link").tap()
@@ -162,6 +164,7 @@ def test_who_compares_sees_what_came_of_it(phone: Page, app_url: str) -> None:
     settle(phone)
     phone.touchscreen.tap(phone.viewport_size["width"] - 10, phone.viewport_size["height"] - 10)
     expect(phone.locator(".st-key-changes")).to_be_in_viewport()
+    phone.goto("about:blank")
 
 
 def test_on_a_phone_the_pages_open_over_the_page_and_lead_on(phone: Page, app_url: str) -> None:

@@ -19,6 +19,7 @@ from tests.browser.steps import (
     wait_for,
 )
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 WORDS = catalogue("en")
 #: Keys taken by an input method; Safari marks them by their code alone.
 COMPOSED = ("{ isComposing: true }", "{ keyCode: 229 }")
