@@ -6,11 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from sentence_transformers import SentenceTransformer
 
 from model import Edit, Pipeline, Trace, load
 from model.checkpoints.folder import MODES
@@ -21,7 +21,7 @@ from model.measures.siamese import at_words
 from model.measures.sources import made_of
 from model.variants.pooled import POOLINGS, Dense, Pooled
 from pages.drawing.state import images
-from tests.model.making import MINILM, WORDS, network_in, odd_settings, sentence_encoder
+from tests.model.making import MINILM, SENTENCES, WORDS, network_in, odd_settings, sentence_encoder
 from tests.pages.inputs import folder as network
 
 #: Family -> pooling that its folder names.
@@ -62,6 +62,13 @@ def folder(name: str) -> Path:
     return made
 
 
+def makers(folder: Path) -> Any:
+    """The folder as sentence-transformers loads it. Imported here: that takes seconds, in each worker that collects."""
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu")
+
+
 def texts(pipeline: Pipeline, seed: int) -> list[str]:
     """Sentences of all lengths that the encoder reads."""
     dice = np.random.default_rng(seed)
@@ -71,7 +78,7 @@ def texts(pipeline: Pipeline, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_the_vector_is_that_of_its_makers_and_the_map_adds_up_to_their_cosine(name: str) -> None:
-    pipeline, theirs = load(str(folder(name))), SentenceTransformer(str(folder(name)), device="cpu")
+    pipeline, theirs = load(str(folder(name))), makers(folder(name))
     said = texts(pipeline, len(name))
     runs, vectors = pipeline.batch(said), theirs.encode(said)
     for run, vector in zip(runs, vectors, strict=True):
@@ -83,6 +90,22 @@ def test_the_vector_is_that_of_its_makers_and_the_map_adds_up_to_their_cosine(na
         assert cells.shape == (len(one.tokens), len(two.tokens))
         assert cells.sum() == pytest.approx(float(u @ v), abs=1e-5)
         np.testing.assert_allclose(of_cosine(two, one), cells.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("most", [5, 8, 400])
+@pytest.mark.parametrize("said", ["sentence_bert_config.json", "tokenizer_config.json"])
+def test_of_a_long_sentence_as_much_is_read_as_its_makers_read(said: str, most: int, tmp_path: Path) -> None:
+    sentence_encoder(tmp_path)
+    there = json.loads((tmp_path / said).read_text()) if (tmp_path / said).exists() else {}
+    name = "max_seq_length" if said.startswith("sentence") else "model_max_length"
+    (tmp_path / said).write_text(json.dumps(there | {name: most}))
+    pipeline = load(str(tmp_path))
+    text = " ".join(SENTENCES[0].split() * (3 if most < 20 else 2))
+    trace = pipeline(text)
+    theirs = makers(tmp_path)
+    assert len(trace.tokens) == len(theirs.tokenize([text])["input_ids"][0]) <= most
+    np.testing.assert_allclose(trace.vector, theirs.encode([text])[0], atol=1e-5)
+    assert [note.reason for note in trace.notes] == ["truncated"] * (most < len(text.split()))
 
 
 def test_a_cell_is_the_product_of_two_rows_and_of_one_row_there_is_one_cell() -> None:

@@ -8,7 +8,6 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformer
 from tokenizers.pre_tokenizers import ByteLevel
 
 from model.checkpoints import CheckpointError, load_folder
@@ -103,22 +102,6 @@ def test_the_older_place_of_an_encoder_of_sentences_is_found_and_what_makes_one_
     rewritten(bert / "0_Transformer", x=1)
     with pytest.raises(CheckpointError):
         load_folder(bert)
-
-
-@pytest.mark.parametrize("most", [5, 8, 400])
-@pytest.mark.parametrize("said", ["sentence_bert_config.json", "tokenizer_config.json"])
-def test_of_a_long_sentence_as_much_is_read_as_its_makers_read(said: str, most: int, tmp_path: Path) -> None:
-    sentence_encoder(tmp_path)
-    there = json.loads((tmp_path / said).read_text()) if (tmp_path / said).exists() else {}
-    name = "max_seq_length" if said.startswith("sentence") else "model_max_length"
-    (tmp_path / said).write_text(json.dumps(there | {name: most}))
-    pipeline = load_folder(tmp_path)
-    text = " ".join(SENTENCES[0].split() * (3 if most < 20 else 2))
-    trace = pipeline(text)
-    theirs = SentenceTransformer(str(tmp_path), device="cpu")
-    assert len(trace.tokens) == len(theirs.tokenize([text])["input_ids"][0]) <= most
-    np.testing.assert_allclose(trace.vector, theirs.encode([text])[0], atol=1e-5)
-    assert [note.reason for note in trace.notes] == ["truncated"] * (most < len(text.split()))
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model import Edit
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
-from model.translator import Task
+from model.translator import Task, TranslationTrace
 from pages.drawing.figures.writing import ALONG
 from pages.drawing.place import Place
 from pages.drawing.state.choice import Choice
@@ -150,9 +150,9 @@ def test_a_forced_beginning_is_written_and_can_be_let_go() -> None:
 # -- inside the decoder --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("trace", [run_of(), untrained_translator()(ENGLISH)], ids=["trained", "untrained"])
-def test_every_quantity_of_the_decoder_is_in_some_part(trace) -> None:
-    shown = {"logits"}
+@pytest.mark.parametrize("run", [run_of, lambda: untrained_translator()(ENGLISH)], ids=["trained", "untrained"])
+def test_every_quantity_of_the_decoder_is_in_some_part(run: Callable[[], TranslationTrace]) -> None:
+    trace, shown = run(), {"logits"}
     for layer in range(trace.graph.layers("decoder.")):
         there = SimpleNamespace(run=trace, choice=replace(Choice(), layer=layer))
         shown |= {quantity.key for block in BLOCKS[:-1] for quantity in quantities_of(there, block)}
