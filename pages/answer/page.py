@@ -24,7 +24,6 @@ from pages.drawing.text import literal, texts_of
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
-from pages.screen.sections.hide_one import hide_one
 
 text, word = texts_of("answer")
 
@@ -106,7 +105,6 @@ def predicted(screen: Screen, pen: Pen) -> None:
     logit, hidden = asked_logit(screen)
     prediction(screen, pen, logit, logit[0], hidden)
     trained_on(screen)
-    hide_one(screen, pen)
 
 
 def at_every_place(screen: Screen, pen: Pen) -> None:

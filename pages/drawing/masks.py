@@ -11,9 +11,13 @@ from pages.drawing.state.first_sight import first_place
 
 def with_words_hidden(pipeline: Pipeline, choice: Choice, read: Reading) -> tuple[int, ...] | None:
     """The ids of the sentence with [MASK] for its hidden words; None where none is hidden."""
-    says_words = pipeline.config.head == "masked-word"  # other networks do not guess words
-    hidden, typed = hidden_places(choice, read) if read.ids and says_words else (set(), set())
+    hidden, typed = hidden_places(choice, read) if read.ids and guesses_words(pipeline) else (set(), set())
     return with_masks(pipeline, read.ids, hidden) if hidden - typed else None
+
+
+def guesses_words(pipeline: Pipeline) -> bool:
+    """Whether the network guesses words, and has a token to hide them behind."""
+    return pipeline.config.head == "masked-word" and "[MASK]" in getattr(pipeline.reader, "vocabulary", ())
 
 
 def with_masks(pipeline: Pipeline, ids: Sequence[int], hidden: Collection[int]) -> tuple[int, ...]:

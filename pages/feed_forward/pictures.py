@@ -133,7 +133,7 @@ def loudest(run: Trace, place: Place, words: Words, without: Answers | None = No
         if without is not None:
             before, after = map(decimal, without.p[:, without.outputs.index(without.best[0])])
             answer = outputs_of(run)[without.best[0]]
-            said.append(text("read_without", neuron=number, answer=answer, before=before, after=after))
+            said += [text("read_without", neuron=number, answer=answer, before=before, after=after)] * (before != after)
         return " ".join(said)
 
     parts = [Numbers.of(run, of.fed, part=part, token=place.token) for part in (listed, sorted_all)]

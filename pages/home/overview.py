@@ -22,13 +22,12 @@ from pages.drawing.pictures.answers import all_probabilities
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, language, literal, plain
 from pages.drawing.text.numbers import decimal
-from pages.screen.components.overview import overview
+from pages.screen.components.overview import LEAN, overview
 from pages.screen.frame.changes_bar import toggled
 from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 from pages.screen.runs import pipelines
-from pages.screen.sections.hide_one import hide, offers
 from pages.what_if.experiment import moved_by_heads
 
 
@@ -38,7 +37,7 @@ def run_on_one_screen(screen: Screen, pen: Pen) -> None:
     If the reader compares side by side, the other run is below, at the same layer and head.
     """
     place = {"layer": screen.at.layer, "head": screen.at.head, "token": screen.at.token}
-    heard = (lambda chosen: select(**chosen)), _open, _turn, hide
+    heard = (lambda chosen: select(**chosen)), _open, _turn
     own = packed(screen).with_(of=crc32(repr((screen.network, digest(screen.subject))).encode()))
     own = own if screen.shows not in ("original", "other") else own.with_(off=None)
     overview(own, place, *heard, partial(_more, screen))
@@ -58,16 +57,12 @@ def _rows(run: Trace, role: str, layer: int, head: int, token: int) -> Packed:
 
 
 def _more(screen: Screen, role: str, layer: int, head: int, token: int) -> Packed:
-    """The answer to a request of the overview: how much a token's answer depends on each head ("lean"); words to hide
-    ("offers"); or `_rows`.
-    """
-    if role == "lean":
+    """The answer to a request of the overview: how much a token's answer depends on each head; or `_rows`."""
+    if role == LEAN:
         words = says_words(screen.run)
         moved = moved_by_heads(screen, token if words else 0) if "logits" in screen.run else None
         heads = [] if moved is None else np.nan_to_num(moved).tolist()
-        return Packed({"lean": {token if words else -1: heads}}, b"")
-    if role == "offers":
-        return Packed({"offers": offers(screen.original, screen.pipeline)}, b"")
+        return Packed({LEAN: {token if words else -1: heads}}, b"")
     return _rows(screen.run, role, layer, head, token)
 
 

@@ -37,7 +37,6 @@ from pages.screen.frame.pickers import either
 from pages.screen.runs import pipelines
 from pages.screen.runs.worked_out import plane
 from pages.screen.sections.cell_map import cell_maps
-from pages.screen.sections.hide_one import hide_one
 from pages.screen.sections.sentence_vector import is_headless, ways_of
 from pages.screen.sections.working import MOST, terms
 
@@ -84,7 +83,6 @@ def lens(screen: Screen, pen: Pen) -> None:
             either(
                 "stage", word("which"), LENSES, [*map(word, LENSES)], screen.choice.stage, label_visibility="collapsed"
             )
-        hide_one(screen, pen)
     else:
         pen.show("guess", partial(pictures.classes, lens=screen.pipeline.read_layers))
 

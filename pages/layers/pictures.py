@@ -301,7 +301,7 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
         said = _read(
             run,
             place,
-            "read_guess",
+            "read_copied" if found.best[-1, 0] == run.ids[place.token] else "read_guess",
             found.best[:, 0],
             replace(first(found.shares[-1], decimal), of=len(every)),
             found.hint,

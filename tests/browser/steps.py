@@ -93,7 +93,7 @@ BAR = """(chart, place) => {
 BOXES = """() => [...document.querySelectorAll(
     '.overview :is(.title .symbol, .answer-title .symbol, .caption, .shape, .label span, .label small, .end, ' +
     '.under-cell, .bar-name, .bar span, .panel p:not(.sides), .sides > span, .strip .name, .part span, .more, ' +
-    '.lens p, .trail :is(small, b), .offers p, .hides, ' +
+    '.lens p, .trail :is(small, b), ' +
     '.thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
   .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
   .map(node => { const box = node.getBoundingClientRect()

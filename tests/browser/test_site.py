@@ -20,7 +20,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from model import Edit, Trace, examples, load
 from model.analysis import softmax
 from model.digits import DigitError
-from model.measures.hiding import worth_hiding
 from model.measures.sweep import moved
 from model.measures.tables import head_roles
 from model.overview import answers_of
@@ -529,11 +528,6 @@ STANDS = """() => [...document.querySelectorAll('.overview :not(g)')].filter(
 })"""
 
 
-OFFERS = """async () => {
-  while (!document.querySelector('.overview').run.offers) await new Promise(done => setTimeout(done, 50))
-}"""
-
-
 def test_what_is_kept_of_the_picture_before_stands_as_if_it_were_drawn_anew(page: Page, site: str) -> None:
     opened(page, f"{site}?{urlencode({'lang': 'en', 'layer': 2, 'head': 1, 'token': 4, 's': UNHAPPY})}")
     mark = "document.querySelector('.overview .label').dataset.kept = ''"
@@ -548,7 +542,6 @@ def test_what_is_kept_of_the_picture_before_stands_as_if_it_were_drawn_anew(page
         page.evaluate(mark)
         page.locator("#sentence").fill(sentence)
         soon_runs(page, lambda: ran(sentence))  # noqa: B023
-        page.evaluate(OFFERS)
         expect(kept).to_have_count(1)
         stands = page.evaluate(STANDS)
         for height in (899, 900):
@@ -559,19 +552,18 @@ def test_what_is_kept_of_the_picture_before_stands_as_if_it_were_drawn_anew(page
         assert [pair for pair in zip(stands, anew, strict=True) if pair[0] != pair[1]] == [], sentence
 
 
-def test_heads_are_weighed_and_words_offered_as_in_the_app(page: Page, site: str) -> None:
+def test_heads_are_weighed_as_in_the_app_and_a_word_is_offered_to_hide(page: Page, site: str) -> None:
     opened(page, f"{site}?{urlencode({'lang': 'en', 'layer': 2, 'token': 3, 's': UNHAPPY})}")
     text, run = load("text"), ran(UNHAPPY)
-    words = [run.tokens[place] for place in worth_hiding(text, run)]
-    expect(page.locator(".overview .hides")).to_have_text(words)
     lean = moved(text, run, [cut([(1, head)]) for head in range(8)], 2)
     page.locator(".overview .thumb").first.focus()
     for head in (1, 8):
         said = f"Head {head}: without it, {decimal(lean[head - 1])} of the probability moves"
         expect(page.locator(".overview .thumb").nth(head - 1)).to_have_attribute("aria-label", said)
-    page.locator(".overview .hides").first.click()
-    expect(page.locator("#chips [aria-pressed=true]")).to_have_text(words[0])
-    expect(page.locator(".overview .offers")).to_have_count(0)
+    expect(page.locator("#chips .offer")).to_contain_text("Click a word to hide it")
+    page.locator("#chips .chip", has_text="cat").click()
+    expect(page.locator("#chips [aria-pressed=true]")).to_have_count(1)
+    expect(page.locator("#chips .offer")).to_be_empty()
 
 
 @pytest.mark.usefixtures("own_tab")

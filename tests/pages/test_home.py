@@ -9,14 +9,15 @@ from streamlit.testing.v1 import AppTest
 from model import Edit, Trace, load
 from model.analysis import softmax, whole_words
 from model.measures.comparison import align
-from model.measures.hiding import worth_hiding
 from model.overview import Difference, Packed, answers_of, pack
 from model.overview.pictures import PAGE_OF
+from pages.drawing.masks import guesses_words
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
 from pages.screen.frame.contents import NAMES
 from pages.screen.runs import pipelines
+from tests.networks import pipeline
 from tests.pages.inputs import bring
 from tests.pages.opening import assert_fine, line, maps, open_page, protos, run_of
 
@@ -189,27 +190,17 @@ def test_heads_that_are_off_are_named_where_they_can_be_turned_on_again() -> Non
     assert sent(below).about["off"] == [] and sent(below, 1).about["off"] is None
 
 
-def test_words_to_hide_are_offered_where_none_is_and_the_changed_run_has_the_same() -> None:
-    text = load("text")
-    for edits in ({}, {"edits": "layers.1.attention.heads~zero~head.3"}):
-        found = beside(open_page("home", s=SENTENCE, **edits), "offers")["offers"]
-        words = [[text(SENTENCE).tokens[i], [i]] for i in worth_hiding(text, text(SENTENCE))]
-        assert found == words and words
-    assert beside(open_page("home", **bring(None, "digit")), "offers") == {"offers": []}
+@pytest.mark.parametrize("page", ["home", "tokens", "feed_forward", "layers", "answer", "what_if", "lesson"])
+def test_the_line_offers_to_hide_a_word_wherever_a_network_guesses_one(page: str) -> None:
+    offer = catalogue("en")["sentence_line.offer"]
+    for link in ({"s": SENTENCE}, {"s": "我爱你。"}, {"s": "yes"}):
+        assert line(open_page(page, **link))["names"]["offer"] == ("" if page == "lesson" else offer)
 
 
-@pytest.mark.parametrize("page", ["answer", "layers"])
-def test_the_same_words_stand_where_the_answer_is_read_until_one_is_hidden(page: str) -> None:
-    text = load("text")
-    places = worth_hiding(text, text(SENTENCE))
-    app = open_page(page, s=SENTENCE, edits="layers.1.attention.heads~zero~head.3")
-    pills = app.button_group(key="hide_one")
-    assert pills.options == [text(SENTENCE).tokens[i] for i in places]
-    pills.set_value(text(SENTENCE).tokens[places[-1]]).run()
-    assert_fine(app)
-    assert app.session_state["choice"].hidden == (places[-1],)
-    for hides in (app, open_page(page, s=MASKED), open_page(page, **bring(None, "flat"))):
-        assert "hide_one" not in [group.key for group in hides.button_group]
+def test_no_network_that_guesses_no_hidden_word_offers_it() -> None:
+    assert guesses_words(pipeline("trained text"))
+    for name in ("trained digits", "narrow words", "004"):
+        assert not guesses_words(pipeline(name))
 
 
 # -- beside the picture ----------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> No
         app = open_page("what_if", s=DOG, **link)
         subject = text.reader.hide(text(DOG).ids, [place]) if "hidden" in link else DOG
         assert maps(app)[0][2, 3] == pytest.approx(moved(text, subject, [(OFF,)], place)[0], abs=1e-5)
-        assert ("is not hidden" in texts(app)) == ("hidden" not in link)
+        assert ("Copied, not guessed" in texts(app)) == ("hidden" not in link)
         assert ("Hide it (click it above)" in texts(app)) == (maps(app)[0].max() < 0.01)
 
 

@@ -38,7 +38,7 @@ SAID = [
     ),
     ("words", "add_and_norm", "tab=arrows&layer=1&edits=embedding.sum~zero", "add_and_norm.read_arrows_none", ""),
     ("words", "what_if", "hidden=none&token=2&s=狗吓了猫。", "words.read_seen", "words.read_seen_other"),
-    ("words", "answer", "s=hello world .&token=2", "words.read_seen_piece", "“hell” is not hidden"),
+    ("words", "answer", "s=hello world .&token=2", "words.read_seen_piece", "words.read_seen_other"),
     ("words", "answer", "s=hello .&hidden=2.3&token=2", "words.read_wrong_piece", "words.read_wrong"),
     ("words", "lesson", "s=hello", "hello (hell + ##o)", ""),
     ("words", "class", "s=hello world .", "hello (hell + ##o) [MASK]", ""),
@@ -122,7 +122,7 @@ SAID = [
         "by up to 0.998",
         "e-0",
     ),
-    ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "without neuron", ""),
+    ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "feed_forward.read_fires", "without neuron"),
     # Tokens that stand twice, or do nothing.
     (
         "words",

@@ -1,5 +1,4 @@
-/* The answer beside a run: bars; below them the logit lens at the chosen layer, the film's readings so far, or words
-   to hide. */
+/* The answer beside a run: bars; below them the logit lens at the chosen layer, or the film's readings so far. */
 import { paint } from './colours.js'
 import { clamp, make, put } from './nodes.js'
 import { ahead, decimal, gap, plain, said, two } from './words.js'
@@ -37,7 +36,6 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
       const top = [...lens[place.layer]].sort((a, b) => b[1] - a[1]).slice(0, 3)
       under('lens', plain(words.lens, { layer: place.layer + 1 }), barsOf(top, Math.max(.3, top[0][1]), () => false))
     }
-    if (until === undefined && offer() && high() > room) bars.querySelector('.lens')?.remove()
     if (!flat) stand(kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i)
   }
 
@@ -74,17 +72,6 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
     box.append(...lines.slice(-free).map(({ word, from, to }) => make('span', {}, make('small', { textContent: from < to ? `${from}–${to}` : from }), make('b', { translate: false, textContent: word }))))
     box.style.visibility = lines.length ? '' : 'hidden'
     if (!flat) box.style.minHeight = `${30 * at.scale + line * Math.min(free, lens.length)}px`  // so that the bars do not move
-  }
-
-  /* Without a masked word: how many words are copied, and buttons for words to hide if possible. */
-  function offer() {
-    if (on.hide && run.off && !run.offers) return  // shown once the offers arrive
-    const { rows } = run.answers, seen = [...run.tokens.keys()].filter(i => !run.special.includes(i)), same = seen.filter(i => rows[i]?.[0][0] === run.tokens[i])
-    if (!run.nothingHidden || run.differs || run.cut || !seen.length || !seen.every(i => rows[i])) return
-    const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {
-      className: 'hides', translate: false, textContent: word, title: plain(words.hide, { token: word }), onclick: () => on.hide(places) }))
-    const copies = plain(words.copies, { same: same.length, n: seen.length })
-    return bars.appendChild(make('div', { className: 'offers' }, make('p', {}, copies, buttons?.length ? `${gap(copies)}${words.hide_one}` : ''), ...buttons ?? []))
   }
 
   return { bars, draw: drawAll }

@@ -17,15 +17,13 @@ export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
 export { decimal, plain, two } from './words.js'
 
-const RESTED = 400  // ms without typing before words worth hiding are requested
 const ofKeys = role => role === 'k' || role === 'v'  // rows are keys, not the chosen token
 
 /* Show a run in a node. place: {layer, head, token} from 0; below: pixels to leave free under it. Callbacks:
    on.place(place): the reader chose another place; on.open(role, place): he wants the page of a picture;
    on.need(role, place, row): he opened a picture for which `run.exact` lacks rows; on.off(layer, head): he switches
-   a head off, or on again if `run.off` has it ("layer.head"); on.hide(places): he hides a word; on.more(what,
-   place): "lean" of a token or "offers" is missing. Pass what is missing to `learn`. Returns {show(run), go(place),
-   place, learn(message), leave()}. */
+   a head off, or on again if `run.off` has it ("layer.head"); on.more('lean', place): `leaning` of a token is missing.
+   Pass what is missing to `learn`. Returns {show(run), go(place), place, learn(message), leave()}. */
 export function overview(root, run, options) {
   let { words } = run
   const { below = 8, on = {} } = options
@@ -351,14 +349,13 @@ export function overview(root, run, options) {
     }
   }
 
-  /* Request what the run lacks: how much the answer depends on each head, once the reader has come to the heads;
-     words to hide, if none is hidden. */
+  /* Request what the run lacks: how much the answer depends on each head, once the reader has come to the heads. */
   function ask() {
-    const { token } = place, lacks = root.leans && run.bars(token) && !run.leaning(token) ? `lean ${token}` : run.nothingHidden && !run.offers ? 'offers' : ''
+    const { token } = place, lacks = root.leans && run.bars(token) && !run.leaning(token) ? `lean ${token}` : ''
     if (!lacks || lacks === wanted || run.differs || !on.more || !run.off) return
     wanted = lacks
     clearTimeout(waits)
-    waits = setTimeout(() => on.more(lacks.split(' ')[0], { ...place }), lacks === 'offers' ? RESTED : 150)
+    waits = setTimeout(() => on.more('lean', { ...place }), 150)
   }
 
   // -- a picture that is opened where it stands ----------------------------------------------------------------------
@@ -586,7 +583,7 @@ export function overview(root, run, options) {
   return {
     show(next) {
       film?.stop()
-      if (next.of && next.of === run.of) Object.assign(next, { lean: run.lean, offers: run.offers })  // they depend on the input alone
+      if (next.of && next.of === run.of) next.lean = run.lean  // it depends on the input alone
       run = next
       wanted = ''
       ;({ words } = run)

@@ -52,8 +52,6 @@ export class Run {
   /* Logit lens at a token: bars after each layer; undefined if not computed. */
   lens(token) { return this.cut ? undefined : this.answers.lens[this.answers.kind === 'word' ? token : -1] }
 
-  get nothingHidden() { return this.answers.kind === 'word' && !this.tokens.includes('[MASK]') }
-
   /* Share of the answer's probability that each head, switched off alone, moves: [layer][head]; undefined while
      unknown. */
   leaning(token) { return this.lean[token] ?? this.lean[-1] }
@@ -61,11 +59,11 @@ export class Run {
   /* -- the arithmetic of an opened picture: rows as they were recorded ------------------------------------------------ */
 
   /* Add what arrives later: rows, as blocks [{name, layer, head, row, heads, rows, columns, at}] of float32;
-     neurons; lean, token -> see `leaning`; offers, words to hide: [word, places]. */
-  learn({ blocks = [], neurons = {}, lean = {}, offers = this.offers }, buffer = this.buffer, base = this.base) {
+     neurons; lean, token -> see `leaning`. */
+  learn({ blocks = [], neurons = {}, lean = {} }, buffer = this.buffer, base = this.base) {
     for (const block of blocks) this.blocks.unshift({ ...block, numbers: new Float32Array(buffer, base + block.at, block.heads * block.rows * block.columns) })
     Object.assign(this.neurons ??= {}, neurons)
-    Object.assign(this, { lean: { ...this.lean, ...lean }, offers })
+    this.lean = { ...this.lean, ...lean }
   }
 
   /* How graph.py computes a quantity of a layer; undefined if the painter is not to compute it. */

@@ -77,19 +77,6 @@ export async function leaning(logits, { sizes: { layers, heads } }, token) {
   return found
 }
 
-const OFFERED = 3, SURE = .5, NEAR = 5, TRIED = 12
-/* Words worth hiding, [word, places], by the rule of model/measures/hiding.py. */
-export async function offers(logits, { tokens, answers: { rows } }, names) {
-  const seen = i => rows[i].find(([name]) => name === tokens[i])?.[1] ?? 0, found = {}
-  const words = [...tokens.keys()].filter(i => /^(?!##|\[).*[\p{L}\p{N}]/u.test(tokens[i]) && !tokens[i + 1]?.startsWith('##')).sort((i, j) => seen(i) - seen(j)).slice(0, TRIED)
-  for (const i of words) {
-    const { data, dims } = await logits({ hidden: [i], off: [] }), shares = softmax(rowOf(data, dims, i)), own = shares[names.indexOf(tokens[i])]
-    if (shares.filter(share => share > own).length < NEAR) found[i] = Math.max(...shares)
-  }
-  const order = words.filter(i => i in found).sort((i, j) => found[i] - found[j] || i - j), first = order.filter((i, at) => order.findIndex(j => tokens[j] === tokens[i]) === at)
-  return first.filter((i, at) => !at || found[i] <= SURE).slice(0, OFFERED).sort((i, j) => i - j).map(i => [tokens[i], [i]])
-}
-
 // -- answers ----------------------------------------------------------------------------------------------------------
 
 function answers({ answers: { kind, reads }, limits }, { logits, lens }, names, asked, right) {

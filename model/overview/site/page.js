@@ -1,7 +1,7 @@
 /* The page: the engine runs what is typed or hidden, and the run is painted. The address holds every choice, under
    the app's names. */
 import { bytesOf, fromBytes, make, overview, plain } from './painter.js'
-import { Live, leaning, notes, offers } from './live.js'
+import { Live, leaning, notes } from './live.js'
 import { fromCode, prepare, toCode } from './drawing.js'
 import digitPad from './digit_pad.js'
 
@@ -159,8 +159,7 @@ async function paint(engine, wish, found, names, more, usual) {
   }
   run.more = async (what, { token }) => {
     try {
-      const beside = what === 'lean' ? { lean: { [run.answers.kind === 'word' ? token : -1]: await leaning(logits, run, token) } } : { offers: await offers(logits, run, names) }
-      shown.learn({ id: run.id, ...beside })
+      shown.learn({ id: run.id, lean: { [run.answers.kind === 'word' ? token : -1]: await leaning(logits, run, token) } })
     } catch (gone) { if (gone !== run) throw gone }
   }
   show(run, usual)
@@ -184,7 +183,7 @@ function show(run, usual) {
     shown.place.token = place.token
     shown.show(run)
     shown.go(place)
-  } else shown = overview(root, run, { place, on: { place(place) { Object.assign(chosen, place); writeAddress() }, off: turn, hide, more: (...asked) => root.run.more?.(...asked), ...about.app && { open } } })
+  } else shown = overview(root, run, { place, on: { place(place) { Object.assign(chosen, place); writeAddress() }, off: turn, more: (...asked) => root.run.more?.(...asked), ...about.app && { open } } })
 }
 
 /* Switch a head off, or on again. */
@@ -214,6 +213,7 @@ function drawChips(tokens, hidden) {
     else found.push([i])
   })
   const focused = document.activeElement?.dataset.word
+  const offer = make('span', { className: 'offer', textContent: hidden.length ? '' : words().chips })
   part('chips').replaceChildren(...found.map((places, word) => {
     const lies = places.some(i => hidden.includes(i)), text = places.map(i => tokens[i].replace(/^##/, '')).join('')
     const chip = make('button', { type: 'button', className: 'chip', textContent: text, title: lies ? words().show : words().hide, translate: false })
@@ -223,7 +223,7 @@ function drawChips(tokens, hidden) {
     chip.onpointerenter = () => document.dispatchEvent(new CustomEvent('overview:point', { detail: { row: places[0] } }))
     chip.onpointerleave = () => document.dispatchEvent(new CustomEvent('overview:point', { detail: {} }))
     return chip
-  }))
+  }), offer)
   part('chips').querySelector(`[data-word="${focused}"]`)?.focus()
 }
 

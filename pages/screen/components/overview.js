@@ -31,7 +31,6 @@ export default function({ data, parentElement, setTriggerValue }, { fromBytes, o
         need: (role, place, token) => root.send('need', { role, id: root.run.id, place: changed(place), at: { ...place, token } }),
         more: (role, place) => root.send('need', { role, id: root.run.id, place: document.overviewPlace ? changed(place) : {}, at: place }),
         off: (...head) => root.send('off', { head, place: changed(root.shown.place) }),
-        hide: places => root.send('hide', { places, place: changed(root.shown.place) }),
         place: place => root.send('place', { place: changed(place) }), open: (role, place) => root.send('open', { role, place: changed(place) }),
       },
     })

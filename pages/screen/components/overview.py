@@ -2,8 +2,8 @@
 
 It has three parts. The run is one message that stays the same from layer to layer, so that the server sends it once and
 then only names it. Two small invisible components hold the place that the server knows, and the answer to the last
-request: numbers of an opened picture, the answer's dependence on each head, or words to hide. Places that the reader
-chooses are numbered; an answer to an earlier one moves nothing.
+request: numbers of an opened picture, or the answer's dependence on each head. Places that the reader chooses are
+numbered; an answer to an earlier one moves nothing.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,8 @@ from pages.server.assets import script
 
 PLACES = ("layer", "head", "token", "key")
 MOST = 10_000  # larger places are invalid
-#: Requests besides the pictures of a run.
-MORE = ("lean", "offers")
+#: A request besides the pictures of a run.
+LEAN = "lean"
 
 _overview = st.components.v2.component(
     "overview", html='<div class="overview"></div>', js=script("overview", "painter"), isolate_styles=False
@@ -36,7 +36,6 @@ def overview(
     on_place: Callable[[dict[str, int]], object],
     on_open: Callable[[str, dict[str, int]], object],
     on_off: Callable[[int, int], object],
-    on_hide: Callable[[tuple[int, ...]], object],
     more: Callable[[str, int, int, int], Packed],
     key: str = "overview",
 ) -> None:
@@ -44,8 +43,8 @@ def overview(
     `theirs`: its counterpart of each token of the first.
 
     on_place: gets what the reader changed of the place. on_open: gets the role of a picture whose page to open, and the
-    place. on_off: gets layer and head of a head to turn off or on. on_hide: gets the places of a word to hide. more:
-    (role of a picture or one of MORE, layer, head, token) -> the answer to that request.
+    place. on_off: gets layer and head of a head to turn off or on. more: (role of a picture or LEAN, layer, head,
+    token) -> the answer to that request.
     """
     asked = f"{key}.asked"
 
@@ -69,10 +68,8 @@ def overview(
             on_place(chosen)
         if event == "off" and all(map(_is_place, sent["head"])):
             on_off(*sent["head"])
-        if event == "hide" and all(map(_is_place, sent["places"])):
-            on_hide(tuple(sent["places"]))
 
-    events = {f"on_{event}_change": partial(heard, event) for event in ("place", "open", "need", "off", "hide")}
+    events = {f"on_{event}_change": partial(heard, event) for event in ("place", "open", "need", "off")}
     _overview(key=key, data=packed.message, **events)
     _rows(key=f"{key}_rows", data=_behind(packed.about, st.session_state.get(asked), more))
     if key == "overview":
@@ -85,7 +82,7 @@ def _behind(about: dict[str, Any], wanted: Any, more: Callable[[str, int, int, i
         return b""
     _, role, place = wanted
     most = {"layer": about["sizes"]["layers"], "head": about["sizes"]["heads"], "token": about["sizes"]["n"]}
-    known = role in about["arrays"] or role in ("x", *MORE)
+    known = role in about["arrays"] or role in ("x", LEAN)
     if not known or role == "z" or any(place.get(axis, size) >= size for axis, size in most.items()):
         return b""
     return more(role, *(place[axis] for axis in most)).with_(id=about["id"]).message

@@ -53,7 +53,9 @@ function draw(root) {
   root.classList.toggle('wide', letters > WIDE)
   root.classList.toggle('waits', root.pending !== undefined)
   const chips = root.pending !== undefined ? [make('span', { className: 'chip', textContent: root.pending, translate: false })] : words.map((word, i) => chip(root, { ...word, ...(root.wish?.word === i && root.wish.text === word.text && { hidden: root.wish.hide }) }, i))
-  const line = make('span', { className: 'words' }, ...chips, make('button', { type: 'button', className: 'type', textContent: names.type, onclick: () => type(root) }))
+  const hides = chips.some(({ classList }) => classList.contains('hidden') || classList.contains('blank'))
+  root.classList.toggle('offers', names.offer !== '' && !hides && chips.some(chip => chip.dataset.word))
+  const line = make('span', { className: 'words' }, ...chips, make('span', { className: 'offer', textContent: names.offer }), make('button', { type: 'button', className: 'type', textContent: names.type, onclick: () => type(root) }))
   const ready = make('select', { ariaLabel: names.examples }, make('option', { value: '', textContent: names.examples }),
     ...names.draw ? [make('option', { value: DRAW, textContent: names.draw })] : [],
     ...examples.map(text => make('option', { value: text, textContent: text, translate: false })))
@@ -80,6 +82,7 @@ function chip(root, { text, places, hidden }, i) {
   if (hides) node.setAttribute('aria-pressed', hidden)
   node.onclick = () => {
     const hide = hides && node.classList.toggle('hidden')
+    root.classList.remove('offers')
     root.wish = { word: i, text, hide }  // the last click counts, whatever the answers to earlier ones
     root.tell('picked', root.wish)
   }

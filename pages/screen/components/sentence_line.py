@@ -47,10 +47,11 @@ def sentence_line(
 ) -> None:
     """Draw the field.
 
-    sentence: as typed. names: the words on its parts; if both "hide" and "choose" are empty, no word can be clicked.
-    beside: the text compared with it. on_words: gets a sentence that was typed or chosen from the examples. on_draw:
-    called when the example "draw" is chosen, which is there if it has a name. on_pick: gets the places of the clicked
-    word, and whether to hide it; of clicks faster than the server, only the last counts.
+    sentence: as typed. names: the words on its parts; if both "hide" and "choose" are empty, no word can be clicked;
+    "offer" stands behind the words while none is hidden. beside: the text compared with it. on_words: gets a sentence
+    that was typed or chosen from the examples. on_draw: called when the example "draw" is chosen, which is there if it
+    has a name. on_pick: gets the places of the clicked word, and whether to hide it; of clicks faster than the server,
+    only the last counts.
     """
 
     st.session_state.setdefault(HEARD, -time_ns())

@@ -11,7 +11,7 @@ from model.analysis import spelled, whole_words
 from model.examples import PROTEINS, READY
 from model.measures.comparison import align
 from model.pipeline import MOST_CHARACTERS
-from pages.drawing.masks import hidden_places
+from pages.drawing.masks import guesses_words, hidden_places
 from pages.drawing.screen import Reads, compares
 from pages.drawing.state import images, sketch
 from pages.drawing.state.choice import MODELS, PICTURE, Choice
@@ -109,7 +109,7 @@ def _sentence(choice: Choice, asks: Reads | None) -> None:
     try:
         read = pipelines.read(choice)[1]
         tokens: list[str] = list(read.tokens)
-        guesses = pipelines.config(choice.pipeline).head == "masked-word"
+        guesses = guesses_words(pipelines.pipeline(choice.pipeline))
         hidden, typed = hidden_places(choice, read) if guesses else (set(), set())
         if asks and isinstance(ids := asks(pipelines.pipeline(choice.pipeline), choice, read), tuple):
             hidden = typed | {place for place, one in enumerate(ids) if one != read.ids[place]}
@@ -135,6 +135,7 @@ def _sentence(choice: Choice, asks: Reads | None) -> None:
 
     names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
     names |= {"hide": plain("sentence_line.hide") if hides else "", "beside": plain("compare.badge")}
+    names["offer"] = plain("sentence_line.offer") if hides else ""
     names["draw"] = "" if asks or choice.checkpoint else plain("sentence_line.draw")
     if asks:
         names["choose"] = ""
