@@ -13,7 +13,8 @@ BIAS is the sum of all biases, DISTANCE what the distance of two tokens adds to 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -131,51 +132,44 @@ def of_attention(
 class Lead:
     """The lead of one logit over another, and the contribution of each source.
 
-    exact: the head is linear, so the parts add up to the lead. Otherwise a part is how much the lead falls if the head
-    reads its vector without that source; these do not add up.
-
-    steps: increase of the lead when the sources are added to the vector one by one in order of computation, starting
-    with all biases, including the head's. They always add up to the lead; if the head is not linear, they depend on
-    this order.
+    parts: increase of the lead when the sources are added one by one, in order of computation, to the vector that the
+    head reads, starting with all biases, including the head's. They add up to the lead. exact: the head is linear, so
+    they do not depend on this order.
     """
 
     value: float
     parts: dict[str, float]
     exact: bool
-    steps: dict[str, float] = field(default_factory=dict)
 
 
 def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
     """The lead of the logit of `output` over that of `against`, by source. token: for words, the position of
-    the guess.
+    the guess. heads: each head as a source, after what else its attention wrote.
     """
     reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, len(trace.config.read_alone))
     reads = EVERY if trace.config.patch_head or trace.config.pooling == "mean" else reads
     followed = EVERY if trace.edited else reads  # edits apply to whole quantities
     if exact := is_sum(trace.graph, "logits"):
-        logits = of_sum(trace, "logits", heads, followed)
+        logits = _in_turn(trace, "logits", heads, followed)
         parts = {name: float(part[output] - part[against]) for name, part in logits.items()}
-        return Lead(sum(parts.values()), parts, exact, {BIAS: parts.get(BIAS, 0.0)} | parts)
-    sources = of_sum(trace, trace.graph.Z, heads, followed)
-    if followed != reads:
-        sources = {name: part[reads] for name, part in sources.items()}
-    value, losses = _losses(trace, np.stack([*sources.values()]), trace.Z[reads], output, against)
-    in_order = {BIAS: np.zeros_like(trace.Z[reads], float)} | sources
-    steps = np.diff(_leads(trace, np.cumsum([*in_order.values()], axis=0), output, against), prepend=0.0)
-    return Lead(
-        value,
-        dict(zip(sources, losses.tolist(), strict=True)),
-        exact,
-        dict(zip(in_order, steps.tolist(), strict=True)),
-    )
+        return Lead(sum(parts.values()), {BIAS: 0.0} | parts, exact)
+    sources = {BIAS: np.zeros_like(trace.Z[followed], float)} | _in_turn(trace, trace.graph.Z, heads, followed)
+    vectors = np.stack([*sources.values()])[:, reads if followed != reads else EVERY]
+    leads = _leads(trace, np.cumsum(vectors, axis=0), output, against)
+    steps = np.diff(leads, prepend=0.0).tolist()
+    return Lead(float(leads[-1]), dict(zip(sources, steps, strict=True)), exact)
 
 
-def _losses(trace: Trace, vectors: np.ndarray, Z: np.ndarray, output: int, against: int) -> tuple[float, np.ndarray]:
-    """The lead that the head computes from Z (token, d_model), and how much it falls without each of some vectors
-    (part, token, d_model).
-    """
-    leads = _leads(trace, Z - np.stack([0 * Z, *vectors]), output, against)
-    return float(leads[0]), leads[0] - leads[1:]
+def _in_turn(trace: Trace, key: str, heads: bool, tokens: slice) -> Sum:
+    """`of_sum`; with `heads`, each attention as what is left of it, followed by its heads."""
+    sources = of_sum(trace, key, tokens=tokens)
+    if not heads:
+        return sources
+    fine, found = of_sum(trace, key, True, tokens), dict[Any, np.ndarray]()
+    for name, part in sources.items():
+        own = {one: fine[one] for one in fine if one.startswith(f"{name.removesuffix('output')}heads[")}
+        found |= {name: part - sum(own.values())} | own
+    return found
 
 
 def _leads(trace: Trace, vectors: np.ndarray, output: int, against: int) -> np.ndarray:
@@ -280,12 +274,30 @@ def opened(trace: Trace, whole: Part, branch: Sequence[int]) -> list[Part]:
     return [whole, *(opened(trace, parts[branch[0]], branch[1:]) if branch[0] < len(parts) else [])]
 
 
-def leads_of(trace: Trace, whole: Part, parts: Sequence[Part], output: int, against: int) -> np.ndarray:
-    """Contribution of each part to the lead, (part,): its value; or, as in `of_lead`, how much the lead falls without
-    it.
+def leads_of(trace: Trace, way: Sequence[Part], parts: Sequence[Part], output: int, against: int) -> np.ndarray:
+    """Contribution of each part to the lead, (part,): its value; or, as in `of_lead`, how much the lead grows as it
+    joins what came before, biases first.
+
+    way: the parts opened to get there, as of `opened`; `parts` are what the last is made of.
     """
     values = np.array([part.value for part in parts])
-    return values if values.ndim == 1 else _losses(trace, values[:, None], whole.value[None], output, against)[1]
+    if values.ndim == 1:
+        return values
+    before = np.zeros_like(way[0].value)
+    for above, part in pairwise(way):
+        others = _biases_first(made_of(trace, above))
+        names = [(one.name, one.token) for one in others]
+        before = before + sum(one.value for one in others[: names.index((part.name, part.token))])
+    order = sorted(range(len(parts)), key=lambda i: parts[i].name != BIAS)
+    leads = _leads(trace, np.cumsum([before, *values[order]], axis=0)[:, None], output, against)
+    leads[0] *= len(way) > 1  # at the beginning the head's own bias counts to the first
+    found = np.empty(len(parts))
+    found[order] = np.diff(leads)
+    return found
+
+
+def _biases_first(parts: Sequence[Part]) -> list[Part]:
+    return sorted(parts, key=lambda part: part.name != BIAS)
 
 
 def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Part]:

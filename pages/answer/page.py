@@ -12,12 +12,11 @@ from pages.answer.learned import how_it_learned
 from pages.answer.pictures import Hidden, every_place
 from pages.answer.prediction import prediction
 from pages.answer.vector import EQUATION, tabs_of
-from pages.answer.who_wrote import opened
 from pages.drawing.cache import once_a_run
 from pages.drawing.page import Page, Tabs
 from pages.drawing.picture import says_words
 from pages.drawing.pictures.answers import probabilities
-from pages.drawing.pictures.hidden_words import asked_place, to_keep_hidden
+from pages.drawing.pictures.hidden_words import asked_place
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, texts_of
@@ -29,6 +28,7 @@ text, word = texts_of("answer")
 
 
 HEADLESS = ("none", "vector")
+FORMER = {"wrote": {"tab": None, "stage": "answer"}}
 
 
 def purpose_of(screen: Screen) -> str:
@@ -54,7 +54,7 @@ def tabs(screen: Screen) -> Tabs:
         return tabs_of(screen)
     if "logits" not in screen.run:
         return {"": judged_and_trained}
-    tabs = {"all": predicted, "wrote": written_by}
+    tabs = {"all": predicted}
     if says_words(screen.run):
         tabs["places"] = at_every_place
     return tabs | ({"learned": how_it_learned} if screen.choice.input == "digit" else {})
@@ -103,18 +103,13 @@ def asked_logit(screen: Screen) -> tuple[tuple[int, int], Hidden]:
 
 def predicted(screen: Screen, pen: Pen) -> None:
     logit, hidden = asked_logit(screen)
-    prediction(screen, pen, logit, logit[0], hidden)
+    prediction(screen, pen, logit, hidden)
     trained_on(screen)
 
 
 def at_every_place(screen: Screen, pen: Pen) -> None:
     logit, hidden = asked_logit(screen)
     pen.show("every_place", partial(every_place, logit=logit, hidden=hidden))
-
-
-def written_by(screen: Screen, pen: Pen) -> None:
-    (at, output), hidden = asked_logit(screen)
-    opened(screen, pen, at if says_words(screen.run) else 0, output, hidden=to_keep_hidden(screen, hidden))
 
 
 def judged_and_trained(screen: Screen, pen: Pen) -> None:
@@ -141,6 +136,7 @@ PAGE = Page(
     name="answer",
     tabs=tabs,
     usual=usual,
+    former=FORMER,
     chips=lambda screen: False,
     equation=equation_of,
     purpose=purpose_of,

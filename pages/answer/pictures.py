@@ -25,7 +25,6 @@ from pages.drawing.pictures.sources import (
     in_short,
     largest_first,
     layer_of,
-    parts_picture,
 )
 from pages.drawing.place import Place
 from pages.drawing.text import class_label, literal, plain, texts_of
@@ -33,8 +32,6 @@ from pages.drawing.text.numbers import (
     decimal,
     first,
     furthest,
-    last,
-    less,
     signed,
     three,
     two,
@@ -126,39 +123,18 @@ def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden
     )
 
 
-def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], inside: Mapping[str, Way]) -> Picture:
-    """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it.
-
-    inside: the parts that a click opens.
-    """
-    sources, parts, every = list(lead.parts), np.array(list(lead.parts.values())), outputs_of(run)
-    names = {"best": every[outputs[0]], "other": every[outputs[1]]}
-    part = first(parts) if lead.value > 0 else last(parts)
-    said = {"lead": two(abs(lead.value)), "part": part, "source": in_short(sources[part.place], run)}
-    said["left"] = less(lead.value, parts[part.place])
-    ahead = wrote("read_ahead" if lead.value > 0 else "read_behind", **said, **names)
-    look = {
-        "title": wrote_word("lead" if lead.exact else "less", **names),
-        "axis": wrote_word("axis_logits" if lead.exact else "axis_less"),
-        "most": MOST_PARTS,
-    }
-    look["total"] = wrote_word("total") if lead.exact else None
-    sentence = f"{ahead} {wrote('read_part' if lead.exact else 'read_without', **said)}"
-    return parts_picture([(in_short(one, run), inside.get(one)) for one in sources], parts, sentence, **look)
-
-
 def built_up(run: Trace, lead: Lead, outputs: tuple[int, int], inside: Mapping[str, Way]) -> Picture:
     """The lead as it comes about: each part put into the vector that the head reads, in order of computation, as bars
-    that add up to it; of many layers each as one bar. inside: as in `parts_of`.
+    that add up to it; of many layers each as one bar. inside: the parts that a click opens.
     """
-    every, rows = outputs_of(run), dict.fromkeys(lead.steps, 0.0)
+    every, rows = outputs_of(run), dict.fromkeys(lead.parts, 0.0)
     names = {source: in_short(source, run) for source in rows}
     if len(rows) > MOST_STEPS:
         last = {layer_of(source): source for source in rows if source.startswith("layers.")}
         rows = {last[layer_of(one)] if one.startswith("layers.") else one: 0.0 for one in rows}
         names |= {source: plain("change.layer", number=layer + 1) for layer, source in last.items()}
         inside = {}  # there stands a layer's number nowhere else
-    for source, step in lead.steps.items():
+    for source, step in lead.parts.items():
         rows[source if source in rows else last[layer_of(source)]] += step
     sources, steps = list(rows), np.array([*rows.values()])
     told = {"best": every[outputs[0]], "other": every[outputs[1]], "lead": two(abs(lead.value))}
@@ -191,21 +167,16 @@ def strongest_head(run: Trace, lead: Lead) -> tuple[int, int]:
 
 
 def heads_and_ffns(
-    run: Trace, lead: Lead, after: float | None, token: int, inside: Mapping[str, Way], **chosen: Any
+    run: Trace, lead: Lead, outputs: tuple[int, int], token: int, inside: Mapping[str, Way], **chosen: Any
 ) -> Picture:
-    """Each head and each FFN as a cell; and what happens to the lead when the strongest head is switched off.
+    """What each head and each FFN has in a lead, as cells.
 
-    after: the lead without it; None: not known. inside: as in `parts_of`; chosen: what a click
-    that leads to another page chooses besides.
+    inside: as in `built_up`; chosen: what a click that leads to another page chooses besides.
     """
-    table, (layer, head) = by_head(run, lead), strongest_head(run, lead)
-    part, most = float(table[layer, head]), furthest(table[:, :-1], unsigned)
-    sentence = [wrote("read_head", where=Place(layer, head).where(), part=most)]
-    if after is not None and most.ahead:
-        off = {"left": less(lead.value, part), "after": f"{after:.2f}"}
-        sentence += [wrote("read_off", **off), *([] if off["left"] == off["after"] else [wrote("read_why")])]
-
-    return _map_of_heads(run, table, (layer, head), " ".join(sentence), wrote_word("heads"), token, chosen, inside)
+    table, cell, every = by_head(run, lead), strongest_head(run, lead), outputs_of(run)
+    title = wrote_word("heads", best=every[outputs[0]], other=every[outputs[1]])
+    said = wrote("read_head", where=Place(*cell).where(), part=furthest(table[:, :-1], unsigned))
+    return _map_of_heads(run, table, cell, said, title, token, chosen, inside)
 
 
 def _map_of_heads(
@@ -218,7 +189,7 @@ def _map_of_heads(
     chosen: dict[str, Any],
     inside: Mapping[str, Way] = MappingProxyType({}),
 ) -> Picture:
-    """A table as `by_head` has it. token: at which they write; inside: as in `parts_of`; chosen: what a click that
+    """A table as `by_head` has it. token: at which they write; inside: as in `built_up`; chosen: what a click that
     leads to another page chooses besides.
     """
     heads = run.config.heads

@@ -7,8 +7,9 @@ import streamlit as st
 
 from model.by_hand import by_hand
 from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, tau_word
-from pages.answer.who_wrote import by_parts
+from pages.answer.who_wrote import by_heads, by_parts
 from pages.drawing.picture import says_words
+from pages.drawing.pictures.hidden_words import to_keep_hidden
 from pages.drawing.screen import Screen
 from pages.drawing.text import texts_of
 from pages.screen.frame.pen import Pen
@@ -18,36 +19,51 @@ from pages.screen.sections.guesses import guesses
 from pages.screen.sections.working import MOST, working
 
 MOST_CHARTS = 4  # hidden places with a chart of their own
-LINES = ("answer", "logits")  # whose arithmetic is shown
+LINES = ("answer", "heads", "logits")  # what stands beside the answer
 text, word = texts_of("answer")
 
 
-def prediction(screen: Screen, pen: Pen, logit: tuple[int, int], asked: int, hidden: Hidden) -> None:
-    """The answer at each place that is asked about, beside it who wrote one, or the arithmetic of its logit; in a
-    presentation the answer alone.
+def prediction(screen: Screen, pen: Pen, logit: tuple[int, int], hidden: Hidden) -> None:
+    """The answer at each place that is asked about; beside it who wrote one, or the arithmetic of its logit, which in a
+    presentation stands alone once it was chosen.
 
     logit: place and output of the one that is worked out.
     """
-    if screen.choice.big:
-        _answers(screen, pen, asked, hidden)
+    line, big = screen.choice.stage, screen.choice.big
+    if big and line not in LINES:
+        _answers(screen, pen, logit[0], hidden)
         return
-    with pen.controls:
-        words = [word(f"line_{name}") for name in LINES]
-        line = either("stage", word("lines"), LINES, words, screen.choice.stage, label_visibility="collapsed")
-    cell = logit if says_words(screen.run) else logit[1:]
-    left, right = st.columns(2, gap="medium")
-    with left:
-        alone = len(hidden) < 2  # then its rows say how each probability came about
-        _answers(screen, pen, asked, hidden, logit[1] if alone else None)
-        if line == "answer":
-            found = by_hand(screen.pipeline.network, screen.run, line, cell, MOST)
-            last = replace(found, equation="", steps=found.steps[-1:])
-            working(screen, pen, line, cell, worked=last if alone else found)
+    if not big:
+        with pen.controls:
+            words = [word(f"line_{name}") for name in LINES]
+            line = either("stage", word("lines"), LINES, words, line, label_visibility="collapsed")
+    left, right = (None, st.container()) if big else st.columns(2, gap="medium")
+    if left:
+        with left:
+            _worked_out(screen, pen, logit, hidden, line)
     with right:
         if line == "answer":
             by_parts(screen, pen, *logit)
+        elif line == "heads":
+            by_heads(screen, pen, *logit, hidden=to_keep_hidden(screen, hidden))
         else:
-            working(screen, pen, line, cell, most=3)  # a logit has three tables
+            working(screen, pen, line, cell_of(screen, logit), most=3)  # a logit has three tables
+
+
+def cell_of(screen: Screen, logit: tuple[int, int]) -> tuple[int, ...]:
+    """Where a logit stands in all of them."""
+    return logit if says_words(screen.run) else logit[1:]
+
+
+def _worked_out(screen: Screen, pen: Pen, logit: tuple[int, int], hidden: Hidden, line: str) -> None:
+    """The answers, and how the probability of one came about, unless its logit is worked out."""
+    alone = len(hidden) < 2  # then its rows say how each probability came about
+    _answers(screen, pen, logit[0], hidden, logit[1] if alone else None)
+    if line != "logits":
+        cell = cell_of(screen, logit)
+        found = by_hand(screen.pipeline.network, screen.run, "answer", cell, MOST)
+        last = replace(found, equation="", steps=found.steps[-1:])
+        working(screen, pen, "answer", cell, worked=last if alone else found)
 
 
 def _answers(screen: Screen, pen: Pen, asked: int, hidden: Hidden, output: int | None = None) -> None:

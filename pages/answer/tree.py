@@ -1,7 +1,6 @@
 """The tree of who wrote an answer: a part of its lead is opened, and shows of what it is made, back to the words."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,18 +9,19 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import placed
-from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, opened
+from model.measures.sources import Part, all_of_it, leads_of, made_of, opened
 from pages.drawing.cache import once_a_run
-from pages.drawing.pictures.sources import Place, Way, in_short, kind_of, layer_of, parts_picture
+from pages.drawing.pictures.sources import Place, in_short, kind_of, layer_of, parts_picture
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, plain, texts_of
-from pages.drawing.text.numbers import furthest, less, percent, signed, unsigned
+from pages.drawing.text.numbers import furthest, percent, signed, unsigned
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 
 INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
 MOST = 8  # parts with a bar of their own
+BOX = 270  # pixels
 text, word = texts_of("tree")
 
 
@@ -36,8 +36,8 @@ class Seen(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The parts that are opened one after the other, the whole lead first; what the last of them is made of; what that
-    last one, and then each of these, has in the lead.
+    """The parts that are opened one after the other, the whole lead first; what the last of them is made of; what
+    each of these has in the lead.
     """
 
     way: list[Seen]
@@ -60,7 +60,7 @@ def open_branch(run: Trace, outputs: tuple[int, int], token: int, branch: tuple[
     if len(way) > 1 and not parts:  # a link to what is made of nothing
         way = way[:-1]
         parts = made_of(run, way[-1])
-    leads = leads_of(run, whole, [way[-1], *parts], *outputs)
+    leads = leads_of(run, way, parts, *outputs)
     return Opened(list(map(_seen, way)), list(map(_seen, parts)), leads)
 
 
@@ -88,8 +88,7 @@ class Tree:
 
     def __init__(self, screen: Screen, pen: Pen, outputs: tuple[int, int], token: int) -> None:
         self.screen, self.pen = screen, pen
-        self.way, self.parts, (self.value, *leads) = open_branch(screen.run, outputs, token, screen.choice.branch)
-        self.leads = np.array(leads)
+        self.way, self.parts, self.leads = open_branch(screen.run, outputs, token, screen.choice.branch)
         if self.parts:
             self._choose()
 
@@ -113,31 +112,22 @@ class Tree:
             names = {i: f"{self.called(self.parts[i], self.way[-1])} · {signed(float(self.leads[i]))}" for i in options}
             look = bound("tree.open", None, lambda i: select(branch=(*branch, i)), anew=True, among=options)
             look |= {"format_func": names.__getitem__, "placeholder": word("open"), "label_visibility": "collapsed"}
-            st.selectbox(word("open"), options, index=None, **look)
+            with self.pen.controls:
+                st.selectbox(word("open"), options, index=None, width=BOX, **look)
 
-    def as_bars(self, lead: Lead, inside: Mapping[str, Way]) -> None:
-        """What the open part is made of; of a linear head, what its parts have in the lead adds up.
-
-        inside: the parts of the lead that stand for themselves.
-        """
+    def as_bars(self) -> None:
+        """What the open part is made of: what its parts have in the lead adds up."""
         above, part = self.way[-2:]
         most = furthest(self.leads, unsigned)
         places = [self._place(one, part, at) for at, one in enumerate(self.parts)]
         found = INSIDE.fullmatch(part.name)
         kind = found[2] if found else kind_of(part.name, self.screen.run)
-        said: dict[str, object] = {
-            "part": self.called(part, above),
-            "value": unsigned(self.value),
-            **self._where(part, above),
-        }
+        called = self.called(part, above)
+        said: dict[str, object] = {"part": called, "value": unsigned(self.leads.sum()), **self._where(part, above)}
         said |= {"largest": places[most.place][0], "much": most}
-        said |= {"lead": f"{lead.value:.2f}", "left": less(lead.value, self.value)}
-        read = [text("read" if lead.exact else "read_less", **said), text(f"about_{kind}", **said)]
-        if not lead.exact and len(self.way) == 2 and part.name in inside:
-            read.insert(1, text("read_joins", value=unsigned(lead.steps[part.name])))
-        title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")
-        look = {"total": said["part"] if lead.exact else None, "most": MOST}
-        made = parts_picture(places, self.leads, " ".join(read), title=title, axis=axis, **look)
+        read = f"{text('read', **said)} {text(f'about_{kind}', **said)}"
+        look = {"title": word(f"title_{kind}", **said), "axis": plain("wrote.axis_logits"), "total": called}
+        made = parts_picture(places, self.leads, read, most=MOST, **look)
         self.pen.show("wrote", made)
 
     def _where(self, part: Seen, above: Seen) -> dict[str, str]:

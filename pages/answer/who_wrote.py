@@ -5,16 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 
-from model import Pipeline, Trace
-from model.edits import head_off
+from model import Trace
 from model.measures.sources import Lead, nbytes, of_lead
-from model.measures.sweep import number, sweep
-from pages.answer.pictures import built_up, heads_and_ffns, parts_of, strongest_head
+from pages.answer.pictures import built_up, heads_and_ffns
 from pages.answer.tree import Tree, parts_of_lead
 from pages.drawing.cache import once_a_run
 from pages.drawing.pictures.sources import MOST_BYTES, Way
 from pages.drawing.screen import Screen
-from pages.drawing.state.link_values import MOST_EDITS
 from pages.drawing.text import plain, texts_of
 from pages.screen.frame.pen import Pen
 
@@ -49,37 +46,26 @@ def lead_at(run: Trace, token: int, output: int) -> Wanted | None:
 
 
 def by_parts(screen: Screen, pen: Pen, token: int, output: int) -> None:
-    """The lead part by part, as it comes about."""
+    """The lead part by part, as it comes about; a click opens a part where it stands."""
     if wanted := lead_at(screen.run, token, output):
-        pen.show("wrote", built_up(screen.run, wanted.lead, wanted.outputs, opens(screen.run, wanted)))
+        tree = Tree(screen, pen, wanted.outputs, token)
+        if tree.closed:
+            pen.show("wrote", built_up(screen.run, wanted.lead, wanted.outputs, opens(screen.run, wanted)))
+        else:
+            tree.as_bars()
         st.caption(text("exact" if wanted.lead.exact else "in_order"))
 
 
-def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
-    """The same, each of which opens, and the heads and FFNs as a map; in a presentation the bars alone.
+def by_heads(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
+    """The same for heads and FFNs as a map, in which a click opens one.
 
     chosen: what a click that leads to another page chooses besides.
     """
     run = screen.run
-    if not (wanted := lead_at(run, token, output)):
-        return
-    inside = opens(run, wanted)
-    left, right = (st.container(), None) if screen.choice.big else st.columns(2, gap="medium")
-    with left:
-        tree = Tree(screen, pen, wanted.outputs, token)
-        if tree.closed:
-            pen.show("wrote", parts_of(run, wanted.lead, wanted.outputs, inside))
-        else:
-            tree.as_bars(wanted.lead, inside)
-    if right is not None:
-        with right:
-            of_heads = _lead(run, *wanted.outputs, token, heads=True)
-            layer, head = strongest_head(run, of_heads)
-            after = None  # where there is no room for one edit more
-            if len(run.edits) < MOST_EDITS:
-                after = _without(run, screen.pipeline, layer, head, wanted.outputs, token)
-            pen.show("heads", heads_and_ffns(run, of_heads, after, token, inside, **chosen))
-        st.caption(text("exact" if wanted.lead.exact else "bent"))
+    if wanted := lead_at(run, token, output):
+        of_heads = _lead(run, *wanted.outputs, token, heads=True)
+        pen.show("heads", heads_and_ffns(run, of_heads, wanted.outputs, token, opens(run, wanted), **chosen))
+        st.caption(text("exact" if wanted.lead.exact else "in_order"))
 
 
 def opens(run: Trace, wanted: Wanted) -> dict[str, Way]:
@@ -92,16 +78,9 @@ def opens(run: Trace, wanted: Wanted) -> dict[str, Way]:
             if name.endswith("attention.output"):
                 heads = name.replace("output", "heads")
                 found |= {f"{heads}[{head}]": [at, head] for head in range(run.config.heads)}
-    return {name: ("", {"tab": "wrote", "branch": tuple(branch)}) for name, branch in found.items()}
+    return {name: ("", {"stage": "answer", "branch": tuple(branch)}) for name, branch in found.items()}
 
 
 def _logits(trace: Trace, token: int) -> np.ndarray:
     logits = trace["logits"]
     return logits[token] if logits.ndim == 2 else logits
-
-
-@once_a_run
-def _without(trace: Trace, pipeline: Pipeline, layer: int, head: int, outputs: tuple[int, int], token: int) -> float:
-    """The lead in the same run with one head switched off."""
-    edits = (*trace.edits, head_off(layer, head))
-    return float(number(sweep(pipeline, trace, [edits], token=token)["logits"][0], *outputs))

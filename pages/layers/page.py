@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from model import Trace, WeightsError
@@ -78,7 +77,7 @@ def lens(screen: Screen, pen: Pen) -> None:
     elif says_words(screen.run):
         mapped = screen.choice.stage == LENSES[1] and maps_of(screen.choice.pipeline) is not None
         found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output, mapped)
-        rise(screen, pen, found)
+        pen.show("guess", partial(pictures.words, found=found))
         if maps_of(screen.choice.pipeline) and not screen.choice.big:
             either(
                 "stage", word("which"), LENSES, [*map(word, LENSES)], screen.choice.stage, label_visibility="collapsed"
@@ -103,16 +102,6 @@ def maps_of(name: str) -> Lens | None:
         return calibrated() if name == PIPELINES["sentence"] else None
     except WeightsError:  # the raw lens is there
         return None
-
-
-def rise(screen: Screen, pen: Pen, found: Guesses) -> None:
-    """How words rise, and beside it what each layer adds to the lead of one; in a presentation the first alone."""
-    left, right = (st.container(), None) if screen.choice.big else st.columns([5, 2], gap="medium")
-    with left:
-        pen.show("guess", partial(pictures.words, found=found))
-    if right is not None and np.isfinite(found.logs[:, :2]).all():
-        with right:
-            pen.show("turned", partial(pictures.turned, found=found))
 
 
 def trajectories(screen: Screen, pen: Pen) -> None:

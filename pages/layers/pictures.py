@@ -10,8 +10,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
 from model.operations.working import Table, terms_table
-from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths, waterfall
-from pages.drawing.figures.curves import adding_up
+from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths
 from pages.drawing.figures.equations import COSINE, ROLLOUT
 from pages.drawing.figures.latex import formula
 from pages.drawing.figures.theme import big
@@ -259,15 +258,14 @@ class Guesses(NamedTuple):
     """What the head would guess after each layer.
 
     best, shares: the likeliest words and how likely they are, (1 + layers, BEST). followed: some words: one, another
-    that it is compared with, and what is likeliest in the end. ranks: where they stand among all words, from 1; logs:
-    the logarithms of their probabilities; (1 + layers, word) each. mapped: whether by the calibrated lens.
+    that it is compared with, and what is likeliest in the end. ranks: where they stand among all words,
+    from 1, (1 + layers, word). mapped: whether by the calibrated lens.
     """
 
     best: np.ndarray
     shares: np.ndarray
     followed: list[int]
     ranks: np.ndarray
-    logs: np.ndarray
     mapped: bool = False
 
     @property
@@ -287,10 +285,8 @@ def guesses(probabilities: np.ndarray, output: int | None = None) -> Guesses:
     best = np.take_along_axis(best, order, axis=1)
     own = int(best[-1, 0]) if output is None else output
     followed = [*dict.fromkeys([own, *best[-1, :2].tolist(), *best[:0:-1, 0].tolist(), *best[-1].tolist()])][:FOLLOWED]
-    their = probabilities[:, followed]
-    ranks = 1 + (probabilities[:, None] > their[..., None]).sum(axis=2)
-    with np.errstate(divide="ignore"):  # of what the softmax left nothing
-        return Guesses(best, np.take_along_axis(probabilities, best, axis=1), followed, ranks, np.log(their))
+    ranks = 1 + (probabilities[:, None] > probabilities[:, followed, None]).sum(axis=2)
+    return Guesses(best, np.take_along_axis(probabilities, best, axis=1), followed, ranks)
 
 
 def words(run: Trace, place: Place, found: Guesses) -> Picture:
@@ -331,24 +327,6 @@ def followed(run: Trace, found: Guesses) -> str:
     """Where the word that is followed stands before the first layer and after the last."""
     name, (before, after) = outputs_of(run)[found.followed[0]], (f"{rank:,}" for rank in found.ranks[[0, -1], 0])
     return text("read_followed", word=name, before=before, after=after, count=f"{len(outputs_of(run)):,}")
-
-
-def turned(run: Trace, place: Place, found: Guesses) -> Picture:
-    """What each layer adds to the lead of the word that is followed over the other one."""
-    every = outputs_of(run)
-    leads = (found.logs[:, 0] - found.logs[:, 1]).astype(np.float64)
-    parts = np.diff(leads, prepend=0.0)
-    names = Axis(
-        "",
-        [word("step_0"), *(plain("change.layer", number=layer) for layer in range(1, len(leads))), word("in_the_end")],
-    )
-    pair = {"word": every[found.followed[0]], "other": every[found.followed[1]]}
-    drawn = adding_up(parts)
-    most = furthest(drawn, signed, among=range(1, len(parts)))
-    said = text(
-        "read_turned", before=signed(drawn[0]), after=signed(round(drawn.sum(), 2)), layer=most.place, most=most, **pair
-    )
-    return Picture(waterfall(parts, names, word("axis_lead", **pair), grey=[0]), said)
 
 
 def classes(run: Trace, place: Place, lens: Lens) -> Picture:

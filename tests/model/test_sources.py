@@ -119,9 +119,7 @@ def test_a_part_is_what_is_missing_without_its_source_while_all_deviations_are_h
     ("name", "heads"), [("trained digits", True), ("two classifiers", False), ("trained text", False),
                         ("two sentences", True)],
 )  # fmt: skip
-def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_read_one(
-    name: str, heads: bool
-) -> None:
+def test_a_lead_is_the_sum_of_its_parts_as_they_join_in_order(name: str, heads: bool) -> None:
     trace, network = trace_of(name), pipeline(name).network
     token = 2 if trace["logits"].ndim == 2 else 0
     logits = trace["logits"][token] if token else trace["logits"]
@@ -129,16 +127,29 @@ def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_
     assert lead.value == pytest.approx(logits[1] - logits[2], abs=1e-4)
     sources = of_stream(trace, trace.graph.layers(), heads=heads)
     assert lead.exact == (name in ("trained digits", "two classifiers"))
-    assert next(iter(lead.steps)) == BIAS and sum(lead.steps.values()) == pytest.approx(lead.value, abs=1e-4)
-    if lead.exact:
-        assert sum(lead.parts.values()) == pytest.approx(lead.value)
-    for source in sources:
+    assert next(iter(lead.parts)) == BIAS and sum(lead.parts.values()) == pytest.approx(lead.value, abs=1e-4)
+    last = [*lead.parts][-1]
+    for source in [one for one in sources if one != BIAS] if lead.exact else [last]:
         Z = torch.from_numpy(trace.Z - sources[source]).float()[None]
         left = network.read_out(Z).detach().numpy()[0]
         left = left[token] if token else left
-        if lead.exact and source == BIAS:  # includes the head's bias
-            continue
         assert lead.value - lead.parts[source] == pytest.approx(left[1] - left[2], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "two sentences"])
+def test_a_part_of_a_lead_is_the_same_however_far_it_is_opened(name: str) -> None:
+    trace = trace_of(name)
+    whole, lead, of_heads = all_of_it(trace, 1, 0, 1), of_lead(trace, 1, 0, 1), of_lead(trace, 1, 0, 1, heads=True)
+    parts = made_of(trace, whole)
+    for at, part in enumerate(parts):
+        if part.name.endswith("attention.output"):
+            way = opened(trace, whole, (at,))
+            leads = leads_of(trace, way, made_of(trace, part), 1, 0)
+            heads = [
+                value for key, value in of_heads.parts.items() if key.startswith(part.name.replace("output", "heads"))
+            ]
+            np.testing.assert_allclose(leads[: len(heads)], heads, atol=1e-4)
+            assert leads.sum() == pytest.approx(lead.parts[part.name], abs=1e-4)
 
 
 # Edited runs.
@@ -192,7 +203,7 @@ def test_the_first_parts_are_the_sources_and_a_head_is_opened_as_its_contributio
     trace = trace_of(name)
     lead, whole = of_lead(trace, 1, 0, 1), all_of_it(trace, 1, 0, 1)
     parts = made_of(trace, whole)
-    leads = leads_of(trace, whole, parts, 1, 0)
+    leads = leads_of(trace, [whole], parts, 1, 0)
     for source, value in lead.parts.items():
         found = [one for part, one in zip(parts, leads, strict=True) if part.name == source]
         assert sum(found) == pytest.approx(value, abs=1e-4)

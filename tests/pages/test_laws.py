@@ -52,9 +52,9 @@ RECORDED = {
     "biases", "built_up", "by_layers", "cell_by_heads", "chosen_head", "classes", "colours", "cut", "difference",
     "every_place", "gradients_by_layer", "heads_and_ffns", "in_patches", "labels", "likeliest_outputs", "lines",
     "loudest", "maps", "matrix", "mixed", "moved_most", "nearest", "needed", "next_pieces", "on_the_way",
-    "one_by_one", "order", "origin", "over_heads", "over_one", "parts_of", "parts_picture", "path",
+    "one_by_one", "order", "origin", "over_heads", "over_one", "parts_picture", "path",
     "pixels_of_one", "plane", "probe_looks", "pushes", "quantity_map", "row_sums", "scores", "search_results",
-    "sentence_map", "similarity", "similarity_of_patches", "similarity_of_words", "span", "tags", "token_map", "turned",
+    "sentence_map", "similarity", "similarity_of_patches", "similarity_of_words", "span", "tags", "token_map",
     "turns", "vectors", "vectors_of_distances", "without_ffn", "without_mask", "words",
 }  # fmt: skip
 

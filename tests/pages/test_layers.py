@@ -1,6 +1,5 @@
 """The Layers page: the residual stream as it was recorded, what the head would say on the way, where it came from."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +14,8 @@ from model.loading import load_tokenizer
 from model.measures.lens import calibrated
 from model.pipeline import TextReader
 from pages.answer.who_wrote import lead_at
-from pages.drawing.place import Place
 from pages.drawing.text import catalogue
 from pages.layers.page import best_words
-from pages.layers.pictures import turned
 from pages.screen.runs import pipelines
 from tests.pages.opening import (
     charts,
@@ -79,15 +76,6 @@ def scaled() -> Pipeline:
 
 POST = r"X' = \operatorname{LayerNorm}(X + \text{MHA}(X))"
 NOTE = r"Z'_l = \operatorname{LayerNorm}(Z_{l-1} + \text{MHA}(Z_{l-1}))"
-
-
-def test_what_is_said_of_a_lead_stands_at_its_bars() -> None:
-    run = pipelines.run("text", "the animal [MASK] not cross the street because it was too tired .")
-    for token in range(1, len(run.tokens)):
-        for mapped in (False, True):
-            drawn = turned(run, Place(token=token), best_words("text", run, token, None, mapped))
-            (bar,), said = drawn.figure.data, re.findall(r"[+−]?\d+\.\d+", drawn.says().replace("\\", ""))
-            assert {one.lstrip("+") for one in said} <= set(bar["text"]), (token, said)
 
 
 def test_the_calibrated_lens_is_chosen_where_one_was_fitted_and_says_so() -> None:

@@ -22,6 +22,7 @@ LINKS = [
     ("tokens", {"panel": "waves"}, "positions"),
     ("tokens", {"panel": "maps"} | DIGIT, "positions"),
     ("answer", {"panel": "temperature", "tau": "3"}, "all"),
+    ("answer", {"tab": "wrote", "branch": "1"}, "all"),
     *(("what_if", {"panel": kind, "other": "a dog ran .", "stage": "set"}, to["tab"]) for kind, to in FORMER.items()),
     ("translation", {"panel": "inside", "block": "changes", "edits": DECODER}, "inside"),
     ("shapes_and_cost", {"panel": "claims"}, "notes"),

@@ -523,15 +523,6 @@ def the_lens_follows_a_word_from_rank_to_rank(run, at):
         yield f"“{run.outputs[word]}” begins as word {ranks[0]:,} of {len(logits[0]):,} and ends as word {ranks[-1]:,}."
 
 
-@row(lambda run, at: layers.turned(run, at, guesses(run, at)), "the animal [MASK] not cross the street .", token=3)
-def what_the_layers_add_to_a_lead_sums_to_it(run, at):
-    logits = logits_on_the_way(run, at)
-    rival, best = np.argsort(logits[-1])[-2:]
-    lead = logits[:, best] - logits[:, rival]
-    adds = np.diff(lead)
-    yield from (np.concatenate([lead[:1], adds, lead[-1:]]), f"Layer {np.abs(adds).argmax() + 1} changes it most")
-
-
 @row(lens, "the [MASK] sat on the mat .", token=2)
 def where_the_answer_led_before_and_lost_the_lead_both_are_said(run, at):
     yield from ("“girl”", "from layer 6 on. It was so before (after layer 4), and lost the lead")
@@ -769,25 +760,8 @@ def led(run: Trace) -> tuple[int, int]:
     return int(best), int(second)
 
 
-def lead_of(run: Trace, at: Place, by_heads: bool = False) -> Picture:
-    lead = of_lead(run, *led(run), at.token, heads=by_heads)
-    if by_heads:
-        return answer.heads_and_ffns(run, lead, None, at.token, {})
-    return answer.parts_of(run, lead, led(run), {})
-
-
-@row(lead_of, FIVE, token=0)
-def of_a_linear_head_the_bars_add_up_to_the_lead(run, at):
-    lead = of_lead(run, *led(run)).parts.values()
-    best, second = led(run)
-    assert sum(lead) == pytest.approx(run["logits"][best] - run["logits"][second], abs=1e-4)
-    yield f"{max(lead):.2f}, was written by"
-
-
-@row(lead_of, "the cat [MASK] on the mat .", token=3)
-def of_words_each_bar_is_what_the_lead_loses_without_that_part(run, at):
-    lead = of_lead(run, *led(run), 3)
-    yield f"the lead would be {lead.value - max(lead.parts.values()):.2f}"
+def by_heads(run: Trace, at: Place) -> Picture:
+    return answer.heads_and_ffns(run, of_lead(run, *led(run), at.token, heads=True), led(run), at.token, {})
 
 
 @pytest.mark.parametrize("name", COVER)
@@ -806,8 +780,8 @@ def test_the_bars_of_a_lead_add_up_to_it_as_they_are_printed(name: str, monkeypa
         assert float(total) == pytest.approx(float(logits[outputs[0]] - logits[outputs[1]]), abs=0.006)
 
 
-@row(partial(lead_of, by_heads=True), FIVE, token=0)
-@row(partial(lead_of, by_heads=True), "the cat [MASK] on the mat .", token=3)
+@row(by_heads, FIVE, token=0)
+@row(by_heads, "the cat [MASK] on the mat .", token=3)
 def heads_and_ffns_are_cells(run, at):
     parts = of_lead(run, *led(run), at.token, heads=True).parts
     columns = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]

@@ -106,23 +106,17 @@ LEVELS = ["equal", "zero", "but one"]
 KINDS = [*LEVELS, *EDITS]
 
 
-def parts(run: Trace, place: Place) -> Picture:
-    """Which part has most in a lead, where all have as much."""
-    return answer.parts_of(run, level_lead(run), (0, 1), {})
-
-
 def built_up(run: Trace, place: Place) -> Picture:
     return answer.built_up(run, level_lead(run), (0, 1), {})
 
 
 def parts_of_heads(run: Trace, place: Place) -> Picture:
-    return answer.heads_and_ffns(run, level_lead(run, heads=True), 0.5, place.token, {})
+    return answer.heads_and_ffns(run, level_lead(run, heads=True), (0, 1), place.token, {})
 
 
 def level_lead(run: Trace, heads: bool = False) -> Lead:
     sources = of_lead(recorded("text" if says_words(run) else "digits"), 0, 1, heads=heads).parts
-    level = dict.fromkeys(sources, 0.5)
-    return Lead(0.5 * len(sources), level, exact=True, steps={BIAS: 0.0} | level)
+    return Lead(0.5 * len(sources), {BIAS: 0.0} | dict.fromkeys(sources, 0.5), exact=True)
 
 
 def lost(make: Callable[..., Picture], rows: Callable[[Trace], int]) -> Callable[[Trace, Place], Picture]:
@@ -154,10 +148,6 @@ def lens(run: Trace, token: int) -> np.ndarray:
 
 def guessed(run: Trace, place: Place) -> Picture:
     return layers.words(run, place, layers.guesses(lens(run, place.token)))
-
-
-def turned(run: Trace, place: Place) -> Picture:
-    return layers.turned(run, place, layers.guesses(lens(run, place.token)))
 
 
 def searched(run: Trace, place: Place) -> Picture:
@@ -210,7 +200,6 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     layers.by_layers: (WORDS | DRAWN, cosines_by_layers),
     layers.lengths_on_the_way: (WORDS | DRAWN | ONE, layers.lengths_on_the_way),
     layers.words: (WORDS, guessed),
-    layers.turned: (WORDS, turned),
     layers.classes: (DRAWN | ONE, partial(layers.classes, lens=lens)),
     queries_keys_values.scores: (WORDS | DRAWN, queries_keys_values.scores),
     queries_keys_values.products: (WORDS, queries_keys_values.products),
@@ -222,7 +211,6 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     translation.next_pieces: (WRITTEN, next_pieces),
     answer.at_temperature: (WORDS | DRAWN | ONE, warmer),
     answer.every_place: (WORDS, partial(answer.every_place, logit=(2, 5), hidden={})),
-    answer.parts_of: (WORDS | DRAWN, parts),
     answer.built_up: (WORDS | DRAWN, built_up),
     answer.heads_and_ffns: (WORDS | DRAWN, parts_of_heads),
     answer.alike_map: (
