@@ -13,6 +13,8 @@ from pages.drawing.text import language, plain
 from pages.drawing.text.numbers import percent
 from pages.drawing.text.roles import relation_in_words
 
+MUCH, NOTABLE = 0.4, 3  # a weight that names a head; so many times that of an even head do, too
+
 
 @once_a_run
 def head_patterns(run: Trace) -> tuple[dict[str, np.ndarray], dict[tuple[int, ...], HeadPattern]]:
@@ -53,7 +55,7 @@ def head_names(run: Trace, roles: HeadRoles | None) -> dict[tuple[int, ...], Hea
     if key not in kept:
         patterns = head_patterns(run)[1]
         known = {} if roles is None else {place: roles.of(*place) for place in patterns}
-        names = {place: _by_role(role) for place, role in known.items() if role.clear}
+        names = {place: by_role(role) for place, role in known.items() if role.clear}
         kept[key] = {place: names.get(place) or _by_run(run, does) for place, does in patterns.items()}
     return kept[key]
 
@@ -63,7 +65,7 @@ def _kept(run: Trace) -> dict[tuple[str, bool], dict[tuple[int, ...], HeadName]]
     return {}
 
 
-def _by_role(role: Role) -> HeadName:
+def by_role(role: Role) -> HeadName:
     kind = plain(f"heads.kind_{role.name}")
     if role.relation is None:
         return HeadName(kind, kind, percent(role.share))
@@ -73,8 +75,9 @@ def _by_role(role: Role) -> HeadName:
 
 
 def _by_run(run: Trace, pattern: HeadPattern) -> HeadName:
-    kind = plain(f"heads.kind_{pattern.name}")
-    if pattern.name in ("near", "broad"):  # by a distance, or by none
+    named = pattern.name == "near" or pattern.figure >= min(MUCH, NOTABLE * pattern.reference)
+    kind = plain(f"heads.kind_{pattern.name if named else 'broad'}")
+    if pattern.name in ("near", "broad") or not named:  # by a distance, or by none
         return HeadName(kind, kind, "")
     name = kind if pattern.place is None else f"“{placed(run.tokens)[pattern.place]}”"
     return HeadName(kind, name, f"{pattern.figure:.2f}".removeprefix("0"))

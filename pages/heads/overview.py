@@ -12,7 +12,7 @@ from model.measures.tables import HeadRoles, head_roles
 from pages.drawing.picture import touched
 from pages.drawing.place import Place
 from pages.drawing.screen import Screen
-from pages.heads.head_patterns import head_names, head_patterns
+from pages.heads.head_patterns import by_role, head_patterns
 from pages.heads.pictures import all_heads, chosen_head, lengths, unit, word
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.pen import Pen
@@ -45,7 +45,9 @@ def _chosen_head(screen: Screen, pen: Pen) -> None:
     """The map of the chosen head, and, but not in a presentation, three facts as bars and the way to its arithmetic."""
 
     def called(run: Trace, place: Place) -> str:
-        return "" if screen.two.differs else str(head_names(run, _roles(screen, run))[place.layer, place.head])
+        roles = None if screen.two.differs else _roles(screen, run)
+        role = roles and roles.of(place.layer, place.head)
+        return str(by_role(role)) if role and role.clear else ""
 
     draw_map(
         screen, pen, screen.at.of("layers.{l}.attention.weights"),

@@ -1,6 +1,7 @@
 """The pictures of heads: every one as a tile, what each writes into the residual stream, and what W_O makes of them."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,10 @@ part, part_word = texts_of("contribution")
 
 
 def chosen_head(run: Trace, place: Place, *, called: str = "", **look: Any) -> Picture:
-    """The map of the chosen head. called: what it does, in two or three words. look: as for `quantity_map`."""
+    """The map of the chosen head. called: its role over a corpus. look: as for `quantity_map`."""
     title = place.where()[:1].upper() + place.where()[1:]
-    return attention_map(run, place, title=" · ".join(filter(None, (title, called))), **look)
+    made = attention_map(run, place, title=title, **look)
+    return replace(made, sentence=f"{made.sentence} {text('read_corpus', name=called)}") if called else made
 
 
 def unit(run: Trace) -> str:
@@ -100,13 +102,14 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
 
 
 def _fitting(name: HeadName, most: float) -> str:
-    """Name and figure in so many pixels: of a longer name, without its arrow, the beginning."""
-    if _wide(str(name)) <= most:
-        return str(name)
+    """Name and figure in so many pixels; else without arrow, then without figure, then the beginning of the name."""
     short = name.name.strip("→ ")
-    while len(short) > 1 and _wide(f"{short} {name.figure}") > most:
+    for said in (str(name), f"{short} {name.figure}".rstrip()):
+        if _wide(said) <= most:
+            return said
+    while len(short) > 1 and _wide(short) > most:
         short = short.removesuffix("…")[:-1] + "…"
-    return f"{short} {name.figure}".rstrip()
+    return short
 
 
 def _wide(name: str) -> float:

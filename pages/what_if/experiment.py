@@ -16,6 +16,7 @@ from pages.drawing.cache import kept, missing
 from pages.drawing.figures import GREY, INK, Axis, heatmap, on_screen, theme
 from pages.drawing.figures.base import Figure
 from pages.drawing.figures.theme import scaled
+from pages.drawing.masks import guesses_words
 from pages.drawing.picture import Picture, says_words
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.band import room_of
@@ -34,9 +35,9 @@ Where = Callable[[int, int], str]
 Over = tuple[Figure, Callable[[int, int], tuple[int, int]]]
 #: One output, another that it leads, and the place at which the answer is read.
 Number = tuple[int, int, int]
-#: The least that has the strongest colour, so that what does nothing is never bright: a hundredth of the probability,
-#: and the change of a lead that, of two answers, moves as much (at most a quarter of it).
-LEAST = {"moved": 0.01, "lead": 0.04, "judged": 0.01, "cosine": 0.01, "turned": 0.01}
+#: The least that has the strongest colour, so that what does next to nothing is never bright: a tenth of the
+#: probability, and the change of a lead that, of two answers, moves as much (at most a quarter of it).
+LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1, "cosine": 0.1, "turned": 0.1}
 WITHOUT_SIGN = ("moved", "turned")
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
@@ -246,7 +247,8 @@ def effect_map(
     elif not np.nan_to_num(values).any():
         said = text("read_no_effect", number=word(f"number_{lab.measure}"))
     else:
-        said = text("read_map", where=where(*strongest), value=furthest(values, lab.told))
+        what = word(f"effect_{lab.measure}")
+        said = text("read_map", effect=what, where=where(*strongest), value=furthest(values, lab.told))
         said += hardly(lab, values)
         if lab.measure not in WITHOUT_SIGN and not over:
             said += " " + t("change.sign_colour")
@@ -277,20 +279,22 @@ def as_map(
     cross = {"text": "×", "font": {"size": scaled(18), "color": INK["light"]}, "showarrow": False, "borderpad": 0}
     cross |= {"bgcolor": "#ffffffcc", "height": scaled(13), "xanchor": "right", "yanchor": "top"}
     figure.layout["annotations"] = [cross | {"x": column + 0.5, "y": row - 0.5} for row, column in on]
+    if most == LEAST[lab.measure]:
+        figure.data[0]["colorbar"]["ticktext"][-1] += word("legend")
     return figure.tell(numbers=True)
 
 
 def limit(lab: Experiment, values: np.ndarray) -> float:
-    """The effect with the strongest colour: the largest, but never one that is hardly any."""
+    """The effect with the strongest colour: the largest, but at least one of `LEAST`."""
     return max(LEAST[lab.measure], float(np.nan_to_num(np.abs(values)).max()))
 
 
 def hardly(lab: Experiment, values: np.ndarray) -> str:
     """A sentence more where no change alone moves anything worth speaking of; else none."""
-    if lab.measure != "moved" or two(float(np.nanmax(values))) != two(0):  # as in the cells
-        return ""
-    seen = says_words(lab.screen.run) and not at_hidden_word(lab.screen)
-    return " " + text("read_hardly_seen" if seen else "read_hardly")
+    most = float(np.nanmax(values)) if lab.measure == "moved" else np.inf
+    if most < LEAST["moved"] and guesses_words(lab.screen.pipeline) and not at_hidden_word(lab.screen):
+        return " " + text("read_hardly_seen")
+    return " " + text("read_hardly") if two(most) == two(0) else ""  # as in the cells
 
 
 def at_hidden_word(screen: Screen) -> bool:

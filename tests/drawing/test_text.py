@@ -199,7 +199,7 @@ def test_literal_escapes_every_sign_that_markdown_reads() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_of_what_others_fill_in_nothing_is_counted(language: str) -> None:
     with speaking(language):
-        assert plain("overview.copies") == catalogue(language)["overview.copies"]
+        assert plain("overview.legend_unseen") == catalogue(language)["overview.legend_unseen"]
 
 
 @pytest.mark.parametrize("key", [key for key, text in catalogue("zh").items() if "中有 {" in text])

@@ -23,7 +23,7 @@ from model.measures.alike import MEAN, alike, of_cosine, of_pair, row_cosines
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
 from model.measures.siamese import AtWords
-from model.measures.sources import Lead, made_of, of_lead, of_sum
+from model.measures.sources import made_of, of_lead, of_sum
 from model.measures.without import answers, ffn_off, one_against_all
 from model.translator import Task
 from pages.add_and_norm import pictures as add_and_norm
@@ -363,13 +363,17 @@ def without_a_neuron(run: Trace, at: Place) -> Picture:
     return feed_forward.loudest(run, at, no_words, found)
 
 
-@row(without_a_neuron, HIDDEN, token=3, neuron=5)
+@row(without_a_neuron, HIDDEN, token=3, neuron=133)
 def what_the_answer_loses_without_a_neuron_is_that_of_the_run_without_it(run, at):
-    off = load("text")(HIDDEN, edits=[Edit(FFN + "activation", "zero", neuron=5)])
+    off = load("text")(HIDDEN, edits=[Edit(FFN + "activation", "zero", neuron=133)])
     before, after = (softmax(one["logits"][3].astype(float)) for one in (run, off))
     best = int(before.argmax())
     p, left = decimal(before[best]), decimal(after[best])
-    yield f"The answer “{run.outputs[best]}” has {p}; without neuron 6 it has {left}."
+    yield f"The answer “{run.outputs[best]}” has {p}; without neuron 134 it has {left}."
+
+
+def test_of_a_neuron_without_which_the_answer_stays_nothing_more_is_said() -> None:
+    assert "without neuron" not in without_a_neuron(run_of(HIDDEN), Place(layer=1, token=3, neuron=5)).says()
 
 
 def without_ffn(run: Trace, at: Place) -> Picture:
@@ -946,20 +950,11 @@ def score_by_origin(run: Trace, at: Place) -> str:
     return of_cell(SimpleNamespace(run=run), "it", found)
 
 
-def left_of_a_lead(run: Trace, at: Place) -> str:
-    """With the number that stands at the bar."""
-    part = 0.1049 + at.token / 100
-    parts = dict.fromkeys(of_lead(run, 1, 2, 1).parts, 0.0) | {"layers.0.ffn.output": part}
-    picture = answer.parts_of(run, Lead(0.526, parts, exact=False), (1, 2), {})
-    return f"{picture.says()} At the bar: {part:.2f}."
-
-
 @pytest.mark.parametrize(
     ("make", "pattern"),
     [
         (queries_keys_values.products, r"together (\S+)\. .*, together (\S+)\. The sum is the score, (\S+)\."),
         (score_by_origin, r"\((?P<total>\S+)\) comes from: .* (\S+), .* (\S+), .* (\S+), .* (\S+)\."),
-        (left_of_a_lead, r"lies (?P<total>\S+) above .* be (\S+)\. .* bar: (\S+)\."),
     ],
 )
 def test_numbers_of_a_sum_add_up_as_they_are_printed(make: Callable, pattern: str) -> None:

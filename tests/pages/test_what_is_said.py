@@ -138,7 +138,6 @@ SAID = [
         "change.no_law",
         "writes most",
     ),
-    ("words", "heads", "s=我我我我&layer=2&head=2", "“我 (2)” .48", ""),
     ("words", "attention", "layer=2&head=3&token=3", "“dog” attends most to | “dog” → ", ""),
     ("words", "attention", "layer=2&head=3&token=6", "“the (6)” attends most to | “the (6)” → ", ""),
     # Families of encoders that differ from the paper.
