@@ -315,7 +315,9 @@ class Walk:
 
 
 def for_teachers(screen: Screen, pen: Pen, lesson: Lesson) -> None:
-    """Below the tour: other lessons, a teacher's own lessons, homework, and the sheet."""
+    """At the foot of the tour, out of a learner's way: other lessons, a teacher's own, homework, and the sheet."""
+    if not st.toggle(word("teachers"), **lasting("lesson.teachers", screen.choice.of_class in desk.own())):
+        return
     with st.expander(word("others"), icon=":material/school:", **lasting("lesson.others", False)) as box:
         if box.open:
             other_lessons(lesson)

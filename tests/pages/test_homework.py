@@ -92,6 +92,7 @@ def link(**values: object) -> str:
 def handed_over(*lines: str, **look: str) -> AppTest:
     """The lesson's page once these lines were pasted and checked."""
     app = open_page("lesson", **{"s": SENTENCE} | look)
+    app.session_state["lesson.teachers"] = True
     app.session_state["lesson.homework"] = True
     app.run()
     app.text_area(key="homework.pasted").set_value("\n".join(lines)).run()
@@ -207,6 +208,7 @@ def test_a_crowd_is_served_first_and_what_is_done_stays(monkeypatch: pytest.Monk
 def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, sentence: str) -> None:
     compared = {"edits": EDITS.write(OFF), "other": "i", "shown": "beside", "measure": "lead", "tab": "input"}
     app = open_page("lesson", s=sentence, **compared)
+    app.session_state["lesson.teachers"] = True
     app.session_state["lesson.homework"] = True
     app.run()
     app.selectbox(key="homework.kind").set_value(kind).run()
@@ -246,6 +248,7 @@ def _weakest_off(choice: Choice) -> list[tuple[Edit, ...]]:
 def test_a_task_that_many_heads_would_take_is_not_proposed_and_one_in_the_link_stays() -> None:
     for goal in ({}, {"goal": FIRST}):
         app = open_page("lesson", s="there [MASK] two cats .", **goal)
+        app.session_state["lesson.teachers"] = True
         app.session_state["lesson.homework"] = True
         app.run()
         words = catalogue("en")
@@ -255,6 +258,7 @@ def test_a_task_that_many_heads_would_take_is_not_proposed_and_one_in_the_link_s
 
 def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:
     app = open_page("lesson", s=SENTENCE, goal=FIRST)
+    app.session_state["lesson.teachers"] = True
     app.session_state["lesson.homework"] = True
     app.run()
     app.text_input(key="homework.word").set_value("Qwertyish").run()

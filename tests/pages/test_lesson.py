@@ -502,6 +502,7 @@ def test_the_network_is_asked_about_as_it_is_whatever_was_changed() -> None:
 
 def test_another_lesson_is_chosen_from_a_list_and_begins_anew() -> None:
     app = station("root")
+    app.session_state["lesson.teachers"] = True
     app.session_state["lesson.others"] = True  # the box is opened
     app.run().selectbox(key="lesson.which").set_value("heads").run()
     assert app.query_params["lesson"] == "heads" and "question" not in app.query_params and asked(app, "fit")
@@ -557,6 +558,7 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     app = open_page("lesson", s=SENTENCE, lesson=mine, layer="2", head="3", stage="scores")
     made_with = [box for box in app.selectbox if str(box.key).startswith("lesson.new")]
     assert not made_with  # who takes the lesson sees nothing of how it is made
+    app.session_state["lesson.teachers"] = True
     app.session_state["lesson.maker"] = True  # the box is opened
     app.run()
     app.selectbox(key="lesson.new.place").set_value("heads").run()
@@ -665,7 +667,7 @@ def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put
 def open_maker(lesson: str | None = None, **link: str) -> AppTest:
     app = open_page("lesson", **{"s": SENTENCE} | ({"lesson": lesson} if lesson else {}) | link)
     app.session_state["lasting"] = {"lesson.maker": True}
-    del app.session_state["lesson.maker"]  # as it was before it was drawn
+    app.session_state["lesson.teachers"] = True
     return app.run()
 
 

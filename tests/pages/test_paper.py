@@ -28,6 +28,7 @@ HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x>
 def printed(**link: str) -> tuple[AppTest, str, dict[str, dict]]:
     """The page with the box open, the sheet that its button saves, and the pictures that a browser draws for it."""
     app = open_page("lesson", **{"s": SENTENCE} | link)
+    app.session_state["lesson.teachers"] = True
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())
     (part,) = protos(app, "handout")
@@ -112,6 +113,7 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
 def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found))
     app = open_page("lesson", s=SENTENCE, lesson="heads")
+    app.session_state["lesson.teachers"] = True
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())
     assert catalogue("en")["paper.nothing"] in texts(app) and not asked(app, "fit")

@@ -33,6 +33,7 @@ ROLE_COLOURS = {
 }
 ACCENT = "#CC79A7"
 COVERED = "?"  # covers a number that the reader guesses
+HATCHED = {"color": ACCENT, "pattern": {"shape": "/", "solidity": 0.2, "fillmode": "replace"}}  # and a covered bar
 GUESS = "#c4660a"  # the reader's guess, always dashed; legible on light, dark and dark cells
 GREY = "#8a8f98"  # for comparison only
 #: Input, addition, output: not the colours of Q, K and V.

@@ -12,6 +12,7 @@ from pages.drawing.figures.base import (
     BARE,
     BEFORE,
     GREY,
+    HATCHED,
     INK,
     LEGEND,
     Axis,
@@ -112,13 +113,18 @@ def bars_with_numbers(
     columns: Columns = (),
     rests: Sequence[str] = (),
     height: int | None = None,
+    covered: Sequence[int] = (),
 ) -> Figure:
     """Bars, each with its number at the end.
 
     room: how far each row is drawn to the right by other marks. there, differs: as for `bars`. most: the largest
     possible value; the axis holds it, so that bars of different runs can be compared. guesses: (bar, a reader's guess
     of its length), dashed. columns: of a table between names and bars. rests: names of further rows in the table only.
+    covered: bars whose lengths the reader guesses: hatched, as long as there is room, and without a number.
     """
+    hidden = np.isin(np.arange(len(names)), covered)
+    values = np.where(hidden, np.nan, values)
+    numbers = ["" if covers else number for covers, number in zip(hidden, numbers, strict=True)]
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     for place, value in guesses:
         near = np.isnan(values[place]) or value - values[place] < 0.3 * np.nanmax([most, *values])
@@ -132,6 +138,9 @@ def bars_with_numbers(
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     high = max(high, float(np.float32(high)))  # float32 as drawn: Plotly drops numbers beyond the axis
     figure.layout["xaxis"] |= {"range": [1.05 * low, high], "visible": False}
+    if hidden.any():
+        sides = {"x": np.full(len(covered), high), "y": np.asarray(covered)}
+        figure.data.append({"type": "bar", "orientation": "h", "marker": HATCHED, "hoverinfo": "skip", **sides})
     if guesses:
         figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
     figure.layout["showlegend"] = False

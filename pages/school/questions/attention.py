@@ -40,7 +40,7 @@ def best_fit(case: Case) -> Truth | None:
     scores = case.trace[name + "scores"][pair.head]
     names, fits_itself = placed(case.tokens), scores.argmax(axis=1) == np.arange(len(scores))
     said = {**case.of_pair(found), "score": float(scores[i, found.key])}
-    said |= {"own": float(scores[i, i]), "back": float(scores[found.key, i])}
+    said["own"] = float(scores[i, i])
     said |= {"selves": int(fits_itself.sum()), "all": len(names)}
     bars = tuple((name, float(score)) for name, score in zip(names, scores[i], strict=True))
     return Truth(names[found.key], lead_of(scaled), said, bars, found.place, options=tuple(names), literal=True)
@@ -66,8 +66,7 @@ def shared_out(case: Case) -> Truth | None:
     said |= {"others": len(row) - 1, "even": 1 / len(row)}
     names = tuple(placed(case.tokens))
     bars = tuple((name, 100 * float(value)) for name, value in zip(names, row, strict=True))
-    said |= {"root": case.trace.config.d_k**0.5} if case.divides else {}
-    answer, told = [100 * float(value) for value in row], ("why", *["why_divided"] * case.divides, "why_softmax")
+    answer, told = [100 * float(value) for value in row], ("why", "why_softmax")
     return Truth(answer, lead_of(row), said, bars, pair.place, options=names, literal=True, told=told)
 
 
@@ -131,7 +130,7 @@ def without_root(case: Case) -> Truth | None:
     d_k = case.trace.config.d_k
     said = {**case.of_pair(pair), "score": score, "d_k": d_k, "root": d_k**0.5, "share": share}
     said["flat"] = flat = float(unscaled(case.trace, pair.layer, pair.head, pair.query, d_k)[pair.key])
-    said |= {"scaled": score / d_k**0.5, "inverse": d_k**-0.5, "even": 1 / len(case.tokens)}
+    said |= {"scaled": score / d_k**0.5}
     bars = (("with", share), ("without", answer), ("by_d_k", flat))
     return Truth(answer, answer - share, said, bars, pair.place, near=NEAR)
 

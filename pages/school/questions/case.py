@@ -23,6 +23,7 @@ OWN = "own"  # row of a question in a teacher's own words
 CLEAR = 0.01  # least lead of a first answer that is asked about
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
 PLAINLY = 0.35  # least lead of a row's clearly largest weight
+GIVEN_AWAY = 1 / 3  # of the other rows, that look as far or at the same token: a pair is asked about below this
 MOST_WEIGHED = 8  # heads shown in a question about the weight of each head
 NEAR = 0.1  # tolerance of a guessed share
 RIVAL = 0.5  # of the right answer's share: any option with as much counts as right
@@ -168,9 +169,9 @@ class Case:
 
     @cached_property
     def pair(self) -> Pair | None:
-        """The pair to ask about: of heads in which the token clearly attends most to another word, the one whose
-        removal lowers the first answer most. Without an answer, or a clear head, the clearest. For a given head, its
-        strongest key.
+        """The pair to ask about: of heads in which the token clearly attends most to another word, and whose other rows
+        do not show which if any is such, the one whose removal lowers the first answer most. Without an answer, or a
+        clear head, the clearest. For a given head, its strongest key.
         """
         found: list[tuple[float, Pair]] = []
         for layer, head in self.heads:
@@ -180,7 +181,8 @@ class Case:
                 return pair
             if pair.key in self.visible:
                 found.append((lead_of(row), pair))
-        found = sorted(found, reverse=True)[:MOST_WEIGHED]
+        untold = [one for one in found if one[0] >= PLAINLY and self._told_by_others(one[1]) < GIVEN_AWAY]
+        found = sorted(untold or found, reverse=True)[:MOST_WEIGHED]
         plain = [pair for lead, pair in found if lead >= PLAINLY]
         if len(plain) > 1 and self.answers and self.affords(len(plain) + 1):
             now, *without = self.changed([[], *([head_off(pair.layer, pair.head)] for pair in plain)])
@@ -188,10 +190,16 @@ class Case:
             return plain[left.index(min(left))]
         return found[0][1] if found else None
 
+    def _told_by_others(self, pair: Pair) -> float:
+        """Share of the head's other rows that attend most to the same token, or to one as far away."""
+        most = self.trace[f"layers.{pair.layer}.attention.weights"][pair.head].argmax(axis=1)
+        others = np.delete(np.arange(len(most)), pair.query)
+        return float(np.mean((most[others] == pair.key) | (most[others] - others == pair.key - pair.query)))
+
     def of_pair(self, pair: Pair) -> dict[str, object]:
-        """Values for texts about a pair, and what else is added to the product with its matrices."""
-        names, bias = placed(self.tokens), "+ b" * ("attention" not in self.trace.config.unbiased)
-        where = {"layer": pair.layer + 1, "head": pair.head + 1, "bias": bias}
+        """Values for texts about a pair."""
+        names = placed(self.tokens)
+        where = {"layer": pair.layer + 1, "head": pair.head + 1}
         return where | {"query": names[pair.query], "key": names[pair.key]}
 
 

@@ -88,7 +88,7 @@ def without_ffn(case: Case) -> Truth | None:
     if (truth := share_left(case, [*without(case.trace.graph, "ffn")])) is None:
         return None
     config = case.trace.config
-    said = {"d_model": config.d_model, "d_ff": config.d_ff, "times": f"{config.d_ff / config.d_model:.3g}"}
+    said: dict[str, object] = {"d_model": config.d_model, "d_ff": config.d_ff}
     said["activation"] = ACTIVATIONS[config.activation].name
     told = ("why", *["why_plain"] * (config.ffn == "plain"))
     return replace(truth, said=truth.said | said, told=told)

@@ -12,7 +12,6 @@ import numpy as np
 
 from model import Edit
 from model.analysis import cosine_similarity, placed
-from model.measures.order import without_positions
 from model.measures.sweep import sweep
 from model.translator import TranslationTrace
 from pages.drawing.figures import (
@@ -31,7 +30,7 @@ from pages.drawing.figures import (
     over_drawing,
     tiles,
 )
-from pages.drawing.figures.base import COVERED, TO_THE_NEAREST, grid, label, outline, question_marks, unseen
+from pages.drawing.figures.base import HATCHED, TO_THE_NEAREST, grid, label, outline, question_marks, unseen
 from pages.drawing.figures.matrices import heatmap_parts
 from pages.drawing.figures.theme import SMALL, font_size, scaled
 from pages.drawing.picture import Numbers, Picture
@@ -135,8 +134,8 @@ def title_of(name: str, **values: object) -> str:
 # -- bars ----------------------------------------------------------------------------------------------------------
 
 
-def answer_bars(look: Look) -> Picture:
-    """The truth's bars, with the reader's guess dashed."""
+def answer_bars(look: Look, covered: Sequence[int] = ()) -> Picture:
+    """The truth's bars, with the reader's guess dashed. covered: bars to guess."""
     truth = look.truth
     keys, values = [name for name, _ in truth.bars], np.array([value for _, value in truth.bars], np.float64)
     ours, known = [f"lesson.{look.row}.bar_{name}" for name in keys], catalogue(language())
@@ -152,15 +151,20 @@ def answer_bars(look: Look) -> Picture:
     whole = 100 if look.gesture == "chips" else 1  # chips are in hundredths
     numbers = [written(short(value / whole)) for _, value in truth.bars]
     figure = bars_with_numbers(
-        values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16
+        values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16, covered=covered
     )
     named = f"lesson.{look.row}.axis"
     title = plain(named if named in known else f"lesson.{look.row}.short", **truth.in_words)
     return Picture(figure, "", title=title[:1].upper() + title[1:])
 
 
+def last_bar_covered(look: Look) -> Picture:
+    """The truth's bars; the last is covered until the answer is shown."""
+    return answer_bars(look, [] if look.shown else [len(look.truth.bars) - 1])
+
+
 def answer_words(look: Look) -> Picture:
-    """The likeliest answers; before the answer is shown, without the name of the first, or if there are few, of any."""
+    """The likeliest answers; all are covered until the answer is shown."""
     case = look.case
     shares = case.shares(case.trace["logits"])
     order = [int(i) for i in np.argsort(-shares)[:MOST_WORDS]]
@@ -168,13 +172,14 @@ def answer_words(look: Look) -> Picture:
         order += [i for i in [list(case.names).index(str(look.guess))] if i not in order]
     names = [case.names[i] for i in order]
     if not look.shown:
-        names = [COVERED] * len(names) if look.truth.options else [COVERED, *names[1:]]
+        names = [""] * len(names)
     elif look.guess in names:
         place = names.index(str(look.guess))
         names[place] = plain("common.and_more", name=names[place], more=plain("lesson.yours"))
     values = shares[order]
     numbers = [written(short(float(value))) for value in values]
-    figure = bars_with_numbers(values, names, numbers, most=1.0)
+    covered = () if look.shown else range(len(names))
+    figure = bars_with_numbers(values, names, numbers, most=1.0, covered=covered)
     return Picture(figure, "", Numbers(values), title_of("answer"))
 
 
@@ -365,19 +370,11 @@ def concatenated(look: Look) -> Picture:
 
 
 def embedded(look: Look) -> Picture:
-    """X⁰, with a frame around the rows in question; for positions, X⁰ without them, and once shown the positions."""
-    trace, name = look.case.trace, "embedded"
-    key = trace.graph.embedded
-    if look.row in ("places", "bare") and trace.config.places_added:
-        name = "waves" if look.shown else "bare"
-        bare = sweep(look.case.pipeline, trace, [[*without_positions(trace.graph)]], [key])[key][0]
-        values = trace["embedding.positions"] if look.shown else bare
-    else:
-        values = trace[key]
-    picture = _recorded(look, key, name)
+    """X⁰, with a frame around the rows in question."""
+    picture = _recorded(look, look.case.trace.graph.embedded, "embedded")
+    width = picture.parts[0].drawn.array.shape[1]
     named = {look.token, look.truth.place.get("key", look.token)}
-    frames = [frame(i, 0.5, i, values.shape[1] + 0.5, width=2) for i in sorted(named)]
-    return picture.with_(numbers=replace(picture.parts[0], array=values)).framed(frames)
+    return picture.framed([frame(i, 0.5, i, width + 0.5, width=2) for i in sorted(named)])
 
 
 def activations(look: Look) -> Picture:
@@ -418,7 +415,8 @@ def lens(look: Look) -> Picture:
     best = order[:, :GUESSES]
     values = np.take_along_axis(shares, best, axis=1)
     hidden = 0 if not covers else 1 if taps else values.shape[1]
-    names = [[COVERED] * hidden + [label(case.names[i]) for i in row[hidden:]] for row in best]
+    values[:, :hidden] = np.nan
+    names = [[""] * hidden + [label(case.names[i]) for i in row[hidden:]] for row in best]
     rows = Axis(plain("tour.after_layer"), [str(layer) for layer in range(len(values))])
     ranks = ["1"] + [""] * (values.shape[1] - 1) if taps else [str(rank + 1) for rank in range(values.shape[1])]
     columns = Axis(plain("tour.rank"), ranks)
@@ -429,6 +427,10 @@ def lens(look: Look) -> Picture:
             frames.insert(0, guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
     traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False)
     traces[0] |= {"text": names, "texttemplate": "%{text}<br>%{z:.2f}", "hovertemplate": "%{text}<extra></extra>"}
+    if hidden:
+        sides = {"x": np.full(len(values), hidden), "base": -0.5, "y": np.arange(len(values))}
+        look_of = {"orientation": "h", "width": 1, "marker": HATCHED, "hoverinfo": "skip", "showlegend": False}
+        traces.append({"type": "bar", **sides, **look_of})
     if taps:
         cells = grid(len(values), 1)
         traces.append(unseen(cells, customdata=[[int(y)] for _, y in cells], text=[f"{y}" for _, y in cells.tolist()]))

@@ -7,12 +7,11 @@ from itertools import combinations
 import numpy as np
 
 from model import Edit
-from model.analysis import whole_words
+from model.analysis import placed, whole_words
 from model.measures.order import without_positions
 from pages.school.questions.case import Case, Truth, share_left
-from pages.school.questions.pictures import embedded
+from pages.school.questions.pictures import last_bar_covered
 from pages.school.questions.question import question
-from pages.tokens.pictures import directions, table_of
 
 CANDIDATES = 6  # tokens considered for swapping
 DRAWN = 0.05  # smallest share of a bar whose length is compared
@@ -24,7 +23,6 @@ ANIMAL = re.compile(
     "(?<![^ 只匹条头的小大黑白这那和跟与比被把追吃看爱怕咬养有是像，。！？,.!?])[猫狗牛羊马鸡鸭猪鱼鸟兔]"
     "(?![^ 和跟与比被把追吃看爱怕咬养有是像很也都不没会在了的跑叫飞睡喜，。！？,.!?])"
 )
-FEW = 1 / 4  # of all directions: positions occupy at most so many, leaving room for tokens
 ROUNDING = 1e-3  # rounding error of float32 where nothing should change
 
 
@@ -36,8 +34,7 @@ ROUNDING = 1e-3  # rounding error of float32 where nothing should change
     page="tokens",
     at={"tab": "order"},
     equation="embedding.sum",
-    picture=embedded,
-    bars=True,
+    picture=last_bar_covered,
 )
 def swapped(case: Case) -> Truth | None:
     """Without positions, swapping two words does not change the answer.
@@ -63,13 +60,14 @@ def swapped(case: Case) -> Truth | None:
     figures = map(float, (now[output], there[output], bare[first], bare_there[first]))
     shares = dict(zip(("before", "after", "bare_before", "bare_after"), figures, strict=True))
     ending = "们" * (tokens[one + 1 : one + 2] == ["们"])
-    said = {"one": tokens[one] + ending, "other": tokens[other] + ending, **shares}
+    names = placed(tokens)
+    said = {"one": names[one] + ending, "other": names[other] + ending, **shares}
     said |= {"answer": case.names[output], "bare": case.names[first]}
     seen = still <= ROUNDING and shares["bare_before"] >= DRAWN
     margin = float(abs(there[output] - now[output])) if seen else 0.0
     place, options = {"token": one, "key": other}, ("same", "different")
-    about, told = how_added(case)
-    return Truth("same", margin, said | about, tuple(shares.items()), place, options=options, told=("why", *told))
+    told = "why", *how_added(case)
+    return Truth("same", margin, said, tuple(shares.items()), place, options=options, told=told)
 
 
 @question(
@@ -80,26 +78,17 @@ def swapped(case: Case) -> Truth | None:
     page="what_if",
     at={"tab": "input", "block": "places"},
     equation="embedding.sum",
-    picture=embedded,
-    bars=True,
+    picture=last_bar_covered,
 )
 def without_places(case: Case) -> Truth | None:
     """The probability of the first answer without positions. margin: how much they contribute."""
     truth = share_left(case, [*without_positions(case.trace.graph)])
-    about, told = how_added(case)
-    return truth and replace(truth, said=truth.said | about, told=(*truth.told, *told))
+    return truth and replace(truth, told=(*truth.told, *how_added(case)))
 
 
-def how_added(case: Case) -> tuple[dict[str, object], tuple[str, ...]]:
-    """How positions enter X⁰: values, and names of the texts that explain it."""
-    config = case.trace.config
-    if not config.places_added:
-        return {}, ()
-    table = table_of(case.trace)
-    few, width = directions(table), config.embedded
-    told = "places.why_waves" if config.positions == "sinusoidal" else "places.why_added"
-    room = ("places.why_room",) if few <= width * FEW else ()
-    return {"places": len(table), "few": few, "width": width}, (told, *room)
+def how_added(case: Case) -> tuple[str, ...]:
+    """Name of the text that says how positions enter X⁰, if they are added to it."""
+    return ("places.why_added",) * case.trace.config.places_added
 
 
 def exchangeable(case: Case) -> list[list[int]]:
