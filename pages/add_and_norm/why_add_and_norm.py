@@ -24,9 +24,9 @@ def gradients_by_layer(run: Trace, place: Place, found: np.ndarray) -> Picture:
     names = [word(f"{when}_{how}") for when in ("trained", "untrained") for how in ("with", "without")]
     steps = Axis(word("axis_layer"), [f"X⁽{_raised(layer)}⁾" for layer in range(found.shape[2])])
     said = {name: decimal(value) for name, value in zip(("tw", "to", "uw", "uo"), least.ravel(), strict=True)}
+    said |= {name: decimal(value) for name, value in zip(("first", "first_without"), found[0, :, 0], strict=True)}
     clear = least[1, 0] > 1.5 * least[1, 1]
-    n = len(run.tokens)
-    so = [text("so"), *[text("spread", n=n, root=decimal(n**-0.5))] * (n > 1)] if clear else []
+    so = [text("so")] if clear else []
     sentence = " ".join([text("read_untrained", **said), *so, text("read_trained", **said)])
     values = found.reshape(len(names), -1)
     table = pd.DataFrame(values.T, columns=names, index=steps.labels)

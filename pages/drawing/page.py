@@ -37,7 +37,7 @@ class Page:
 
     reads, elsewhere: see `open_screen`. about: the opened screen and the choice -> the screen to draw. begins: the page
     and the choice -> those to draw, where more than the choice decides. former: tab name in old links -> tab now, or
-    values of Choice. usual: the tab where a link names none of them.
+    values of Choice. usual: the tab where a link names none of them. quiet: tabs without a button, for links alone.
 
     shown_of: which pickers ("layer", "head") the page needs. but: exceptions, by tab, or by "tab kind" (kinds: see OF).
     chips: whether a box chooses the selected token. head_maps: whether the head buttons show small attention maps.
@@ -64,6 +64,7 @@ class Page:
     begins: Callable[["Page", Choice], tuple["Page", Choice]] | None = None
     former: Mapping[str, str | Mapping[str, object]] = field(default_factory=dict)
     usual: Callable[[Screen, Sequence[str]], str] = lambda screen, names: names[0]
+    quiet: tuple[str, ...] = ()
     shown_of: tuple[str, ...] = ()
     but: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     chips: Callable[[Screen], bool] = lambda screen: True

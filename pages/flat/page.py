@@ -63,9 +63,9 @@ def where_noise_is(screen: Screen, pen: Pen) -> None:
 
 
 def noise_on_attention(screen: Screen, pen: Pen) -> None:
-    """The drawing as either network reads it; beside it what noise leaves of either answer."""
+    """The drawing as either network reads it; beside it how far noise moves what either says: odd or even."""
     patches = screen.source.run("digits", screen.subject)
-    shares = np.stack([_shares(screen, "flat", screen.run), _shares(screen, "digits", patches)])
+    moved = np.stack([_moved(screen, "flat", screen.run), _moved(screen, "digits", patches)])
     big = screen.choice.big
     left, right = st.columns([4, 5] if big else [1, 3], gap="large")
     whole, cut = left.columns(2) if big else (left, left)
@@ -74,16 +74,18 @@ def noise_on_attention(screen: Screen, pen: Pen) -> None:
     with cut:
         pen.show("patches", lambda run, place: as_read(patches, place))
     with right:
-        pen.show("with_noise", partial(with_noise, patches=patches, shares=shares))
+        pen.show("with_noise", partial(with_noise, moved=moved))
 
 
-def _shares(screen: Screen, network: str, calm: Trace) -> np.ndarray:
-    """What the answer of a run has without noise, and with it on each of what is disturbed, in every layer."""
+def _moved(screen: Screen, network: str, calm: Trace) -> np.ndarray:
+    """How far noise on each of what is disturbed, in every layer, moves the probability that the digit is odd: of ten
+    classes, the sum of the odd ones.
+    """
     noises = [Edit(f"layers.{{l}}.attention.{name}", "noise", NOISE) for name in SCORED]
     run = partial(screen.source.run, network, screen.subject)
     runs = [calm, *(changed(run, (*calm.edits, noise)) for noise in noises)]
-    shares = np.array([one.answer[0].probabilities for one in runs])
-    return shares[:, shares[0].argmax()]
+    odd = np.array([one.answer[0].probabilities for one in runs])[:, 1::2].sum(axis=1)
+    return np.abs(odd[1:] - odd[0])
 
 
 def of_heads(screen: Screen, pen: Pen) -> None:

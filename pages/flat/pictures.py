@@ -16,7 +16,7 @@ from pages.drawing.figures.theme import big, scaled
 from pages.drawing.picture import Numbers, Open, Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
-from pages.drawing.text import class_label, plain, t, texts_of
+from pages.drawing.text import plain, t, texts_of
 from pages.drawing.text.numbers import decimal, unsigned
 
 ATTENTION = "layers.0.attention."
@@ -49,34 +49,30 @@ def as_read(run: Trace, place: Place) -> Picture:
     return Picture(figure, said, title=word(kind), shape=(n, n), shares=[weights], every_head=True, fixed=True)
 
 
-def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> Picture:
-    """What noise on attention leaves of the answer, of one token and of patches. A click opens the heads with it.
+def with_noise(run: Trace, place: Place, moved: np.ndarray) -> Picture:
+    """How far noise on attention moves the probability of an odd digit, of one token and of patches. A click opens the
+    heads with it.
 
-    patches: the run of the same drawing in patches. shares: (2, 1 + len(SCORED)), of either run its answer's share
-    without noise, and with it on each.
+    moved: (2, len(SCORED)), of either.
     """
     symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in SCORED}
-    answers = [class_label(one.answer[0].best) for one in (run, patches)]
-    series = {word(f"of_{kind}", answer=one): own for kind, one, own in zip(KINDS, answers, shares, strict=True)}
-    flat, moved = np.abs(shares[0, 1:] - shares[0, 0]).max(), shares[1, 1:]
-    ends = {"low": decimal(moved.min()), "high": decimal(moved.max()), "calm": decimal(shares[1, 0])}
+    series = {word(f"of_{kind}"): own for kind, own in zip(KINDS, moved, strict=True)}
+    flat, low, high = moved[0].max(), decimal(moved[1].min()), decimal(moved[1].max())
     change = unsigned(float(flat)) if flat else "0"
-    sentence = text("read_with_noise", answer=answers[0], change=change, digit=answers[1], noise=f"{NOISE:g}", **ends)
+    sentence = text("read_with_noise", change=change, noise=f"{NOISE:g}", low=low, high=high)
     if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
-    names = Axis(
-        word("noise"), [word("no_noise"), *(word(f"noise_{name}", symbol=one) for name, one in symbols.items())]
-    )
-    figure = grouped_bars(series, names, word("axis_share"), [BLUE, ORANGE], value_range=(0, 1.15 if big() else 1.08))
-    for bars, own in zip(figure.data, shares, strict=True):
-        bars |= {"text": [decimal(share) for share in own], "textposition": "outside"}
+    names = Axis(word("noise"), [word(f"noise_{name}", symbol=one) for name, one in symbols.items()])
+    figure = grouped_bars(series, names, word("axis_moved"), [BLUE, ORANGE], value_range=(0, 1.15 if big() else 1.08))
+    for bars, own in zip(figure.data, moved, strict=True):
+        bars |= {"text": [decimal(one) for one in own], "textposition": "outside"}
     figure.layout["height"] = scaled(LARGE)
     figure.tell(fills=room_of(sentence, BESIDE))
     return Picture(
         figure,
         sentence,
         table=pd.DataFrame(dict(series), index=names.labels),
-        picks=lambda _, bar: {"tab": "attention", "stage": ("none", *SCORED)[bar]},
+        picks=lambda _, bar: {"tab": "attention", "stage": SCORED[bar]},
     )
 
 

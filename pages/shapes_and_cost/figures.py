@@ -396,7 +396,8 @@ def cost_curves(
 ) -> Figure:
     """What grows with n, a column and a line each over the index n; names and titles (of x and y) are what is written.
 
-    here: the present n, a dashed upright. crossings: (n, value, what the hover says), a ring at each.
+    here: the present n, a dashed upright. crossings: (n, value, what the hover says), a ring at each;
+    the last has its n beside it.
     """
     traces = []
     for name, values in curves.items():
@@ -409,8 +410,8 @@ def cost_curves(
             at(
                 [crossing[:2] for crossing in crossings],
                 "markers+text",
-                text=[f"{n:,}" for n, _, _ in crossings],
-                textposition=["top left" if i % 2 else "bottom right" for i in range(len(crossings))],
+                text=[f"{n:,}" if n == max(crossings)[0] else "" for n, _, _ in crossings],
+                textposition="bottom right",
                 textfont={"size": font_size() - 1},
                 customdata=[label(said) for _, _, said in crossings],
                 marker={"size": 11, "color": "rgba(0,0,0,0)", "line": {"width": 2, "color": GREY}},

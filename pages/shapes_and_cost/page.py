@@ -42,6 +42,7 @@ from pages.screen.frame import contents
 from pages.screen.frame.note_code import source, told_gap
 from pages.screen.frame.pen import Pen, equation
 from pages.screen.frame.pickers import pick_number
+from pages.screen.link import select
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text
 from pages.shapes_and_cost.settings import called, encoder_settings, name_of
@@ -198,6 +199,8 @@ def show_formulas(screen: Screen, pen: Pen) -> None:
         )
         check = text(f"check_{'equal' if real == whole else 'differs'}", ours=f"{whole:,}", real=f"{real:,}")
         st.markdown(" ".join([check, *shared_weights(config, "counted")]))
+        look = {"type": "tertiary", "on_click": select, "kwargs": {"tab": "notes"}, "key": "cost.to_notes"}
+        st.button(word("to_notes"), **look)
 
 
 def half_of_the_readers(screen: Screen, config: EncoderConfig) -> str:
@@ -314,6 +317,7 @@ PAGE = Page(
     group="more",
     tabs=lambda screen: {"cost": show_cost, "walk": show_walk, "parameters": show_formulas, "notes": show_notes},
     any_input=True,
+    quiet=("notes",),
     former=dict.fromkeys(("note", "properties", "claims"), "notes"),
     chips=lambda screen: False,
     code=lambda screen: (shape_walk, parameters, real_parameters, attention_cost, ffn_cost, crossings),

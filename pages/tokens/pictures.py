@@ -68,14 +68,14 @@ def about_twice(run: Trace) -> str:
     first = tokens.index(again)
     second = tokens.index(again, first + 1)
     cosine = cosine_similarity(run[run.graph.embedded][[first, second]])[0, 1]
-    return text("read_twice", token=again, first=first + 1, second=second + 1, cosine=f"{cosine:.4f}")
+    return text("read_twice", token=again, first=run.rows[first], second=run.rows[second], cosine=f"{cosine:.4f}")
 
 
 def one_sum(run: Trace, place: Place) -> Picture:
     """All that is added up to the selected token's row of X⁰, and that, on one scale."""
     named = summands(run) | {"embedding.tokens": placed(run.tokens)[place.token]}
     if "embedding.positions" in named:
-        named["embedding.positions"] = word("position", place=place.token + 1)
+        named["embedding.positions"] = word("position", place=counted(run, place))
     signs = {key: "+ " if key in ADDED else "= " for key in [*named][1:]}
     rows = {key: f"{signs.get(key, '')}{name}" for key, name in named.items()}
     notes = [word("length", length=f"{np.linalg.norm(run[key][place.token]):.1f}") for key in named]
@@ -84,6 +84,12 @@ def one_sum(run: Trace, place: Place) -> Picture:
     column = chosen_cell(run, place, [*named][-1])[-1]
     waves = {"order": in_waves(run), "across": word("axis_waves")} if in_waves(run) else {}
     return strips(run, place, rows, column, "", reads=[*named], notes=notes, **waves)
+
+
+def counted(run: Trace, place: Place) -> str:
+    """The position of the selected token as the formula counts it, from 0; "–" if it has none."""
+    row = run.rows[place.token]
+    return "–" if row is None else str(row)
 
 
 def in_waves(run: Trace) -> list[int]:
@@ -133,16 +139,17 @@ def nearest(
         named += [f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in shown]
     order = np.argsort(-rows[0], kind="stable").tolist()
     sorted_rows = rows[:, order]
-    sides, high = (Axis("", named), Axis(word("axis_sorted", token=own))), scaled(76 + 20 * len(named))
-    figure = heatmap(sorted_rows, *sides, square=False, clickable=True, height=high)
+    columns, high = Axis(word("axis_sorted", token=own), [str(at + 1) for at in order]), scaled(76 + 20 * len(named))
+    figure = heatmap(sorted_rows, Axis("", named), columns, square=False, clickable=True, height=high)
     keyless(figure)
+    figure.layout["xaxis"]["showticklabels"] = False
     tokens = run.tokens  # and not the run: what a click calls is kept
     here = [name.split(" · ")[0] for name in named]
     own_columns = "embedding.projection" not in run  # else components are of wider rows
 
     def choose(row: int, column: int) -> dict[str, object]:
         token = {"token": tokens.index(here[row])} if row and here[row] in tokens else {}
-        return token | ({"component": order[column - 1]} if own_columns else {})
+        return token | ({"component": order[column]} if own_columns else {})
 
     title = "" if words else word("among")
     return Picture(figure, said, title=title, equation=COSINE if words else None, picks=choose, fixed=fixed)
@@ -169,7 +176,7 @@ def all_positions(run: Trace, place: Place) -> Picture:
         figure.layout["margin"]["b"] = 8
     return Picture(
         figure,
-        about_twice(run) or text("read_all_positions", place=place.token + 1, near=near, far=far),
+        about_twice(run) or text("read_all_positions", place=counted(run, place), near=near, far=far),
         shape=table.shape,
         table=pd.DataFrame(table, index=run.tokens, columns=range(1, width + 1)),
         picks=lambda row, at: {"stage": "positions", "token": row, "component": order[at - first]},
@@ -379,8 +386,8 @@ def components(run: Trace, place: Place) -> Picture:
             used=None if moved else used,
             chosen=(row, chosen) if marked and row is not None else None,
         ),
-        " ".join(said + [text("read_band", used=used)] * (not moved)),
-        table=pd.DataFrame(table[:, drawn], columns=[*called], index=range(1, len(table) + 1)),
+        " ".join(said + [text("read_band", last=used - 1)] * (not moved)),
+        table=pd.DataFrame(table[:, drawn], columns=[*called]),
         equation=SINES if sines else None,
         fixed=True,
     )
@@ -401,7 +408,7 @@ def turns(run: Trace, place: Place) -> Picture:
     return Picture(
         waves(table, called, Axis(word("axis_place")), word("axis_turned"), used=len(run.tokens)),
         text("read_turns", layer=layer + 1, fast=fast, slow=slow),
-        table=pd.DataFrame(table[:, drawn], columns=[*called], index=range(1, n + 1)),
+        table=pd.DataFrame(table[:, drawn], columns=[*called]),
         equation=r"\cos\left(pos / base^{2c/d_k}\right)",
         fixed=True,
     )

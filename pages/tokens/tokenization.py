@@ -48,7 +48,6 @@ def table_of_tokens(screen: Screen, groups: list[list[int]], pieces: list[str], 
             **({word("column_segment"): sentences} if "B" in sentences else {}),
             word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
         },
-        index=[place + 1 for place in first],
     )
     draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 740))
 

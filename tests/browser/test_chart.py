@@ -63,6 +63,8 @@ def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(pag
     opened(page, "attention")
     chart = page.locator(".chart").first
     chart.hover()
+    (bar, whole) = (page.locator(one).first.bounding_box() for one in (".chart .modebar", ".chart"))
+    assert bar and whole and bar["y"] + bar["height"] <= whole["y"], "it lies over nothing that is drawn"
     with page.expect_download() as saved:
         chart.locator(".modebar-btn").last.click()
     drawn = np.asarray(Image.open(saved.value.path()).convert("RGB")).min(axis=2) < 255

@@ -151,14 +151,14 @@ def test_the_words_below_tiles_have_room_for_their_height(font_size: int, height
     assert len(gaps) == 5 and np.diff(edges)[gaps].min() * unit >= words.textfont.size
 
 
-def test_waves_count_places_from_1_and_are_called_by_name() -> None:
+def test_waves_count_places_from_0_and_are_called_by_name() -> None:
     table = np.sin(np.arange(12.0).reshape(6, 2))
     figure = waves(table, {"component 2": 1}, Axis("place"), "value", used=3, chosen=(0, 1))
     line, ring = figure.checked().data
-    assert (line.name, list(line.x), list(ring.x)) == ("component 2", [1, 2, 3, 4, 5, 6], [1])
+    assert (line.name, list(line.x), list(ring.x)) == ("component 2", [0, 1, 2, 3, 4, 5], [0])
     np.testing.assert_array_equal(line.y, table[:, 1].astype(np.float32))
     (band,) = spec(figure)["layout"]["shapes"]
-    assert (band["x0"], band["x1"]) == (0.5, 3.5)
+    assert (band["x0"], band["x1"]) == (-0.5, 2.5)
 
 
 def test_a_notebook_gets_the_numbers_themselves(monkeypatch: pytest.MonkeyPatch) -> None:

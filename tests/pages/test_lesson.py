@@ -666,7 +666,7 @@ def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put
 
 def open_maker(lesson: str | None = None, **link: str) -> AppTest:
     app = open_page("lesson", **{"s": SENTENCE} | ({"lesson": lesson} if lesson else {}) | link)
-    app.session_state["lasting"] = {"lesson.maker": True}
+    app.session_state["lasting"] = {"lesson.teachers": True, "lesson.maker": True}
     app.session_state["lesson.teachers"] = True
     return app.run()
 

@@ -64,7 +64,7 @@ def test_a_click_on_a_row_of_the_sentence_among_rows_of_E_chooses_that_word() ->
     near = worked_out.neighbours("text", run.ids[2])
     picture = nearest(run, Place(token=2), near, others=run.ids[1:-1])
     shown = [name.split(" · ")[0] for name in picture.drawn().layout["yaxis"]["ticktext"]]
-    found = {name: picture.picks(row, 5) for row, name in enumerate(shown) if row}
+    found = {name: picture.picks(row, 4) for row, name in enumerate(shown) if row}
     E = run.network.embedding.E.weight.numpy()
     fifth = int(np.argsort(-E[run.ids[2]], kind="stable")[4])
     assert all(one["component"] == fifth for one in found.values()), "of the column that was clicked"

@@ -536,12 +536,12 @@ def waves(
     used: int | None = None,
     chosen: tuple[int, int] | None = None,
 ) -> Figure:
-    """Up to six columns of a table (place, dimension) as lines over the places, counted from 1.
+    """Up to six columns of a table (place, dimension) as lines over the places, counted from 0.
 
     dimensions: name -> column. used: how many places the input takes, marked by a band. chosen: (place, dimension),
     ringed.
     """
-    steps = np.arange(1, len(table) + 1)
+    steps = np.arange(len(table))
     colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)
     dashes = ("solid", "dash", "dot", "dashdot", "solid", "solid")
     traces = [
@@ -560,7 +560,7 @@ def waves(
         ring = {"size": 15, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
         place = [(steps[chosen[0]], table[chosen])]
         traces.append(at(place, "markers", marker=ring, showlegend=False, hoverinfo="skip"))
-    band = {"type": "rect", "x0": 0.5, "x1": (used or 0) + 0.5, "yref": "paper", "y0": 0, "y1": 1}
+    band = {"type": "rect", "x0": -0.5, "x1": (used or 0) - 0.5, "yref": "paper", "y0": 0, "y1": 1}
     band |= {"fillcolor": "#7F7F7F", "opacity": 0.12, "line": {"width": 0}, "layer": "below"}
     layout = {
         "xaxis": scale(places.title, zeroline=False),

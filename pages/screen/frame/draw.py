@@ -159,10 +159,10 @@ def _choose_tab(page: Page, screen: Screen, names: Sequence[str]) -> str:
         return names[0]
     tab = screen.choice.tab
     chosen = tab if tab in names and tab else page.usual(screen, names)
-    words = {name: plain(f"{page.name}.tab_{name}") for name in names}
+    words = {name: plain(f"{page.name}.tab_{name}") for name in names if name not in page.quiet or name == chosen}
     look = bound(f"{page.name}.tabs", chosen, lambda name: select(tab=name))
     look |= {"label_visibility": "collapsed", "required": True, "wrap": True}
-    st.pills(plain("common.tabs"), names, format_func=words.__getitem__, **look)
+    st.pills(plain("common.tabs"), list(words), format_func=words.__getitem__, **look)
     return chosen
 
 
