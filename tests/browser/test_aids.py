@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from pages.drawing.state.choice import HIDEABLE
 from pages.drawing.text import catalogue
 from tests.browser.steps import (
+    CUT,
     MIDDLE,
     PAGE,
     TOUCHING,
@@ -149,6 +150,32 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
             assert max(heights) >= 0.5 * 720, name
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # like a font that loads late
     page.wait_for_function(ENDS)
+
+
+#: Words outside pictures and equations that are written in less than 20 pixels.
+SMALL = """() => [...document.querySelectorAll('[data-testid=stMain] *')].filter(it => it.checkVisibility()
+    && !it.closest('svg, .katex, .formula, option')
+    && [...it.childNodes].some(one => one.nodeType === 3 && one.data.trim())
+    && it.getBoundingClientRect().width > 2 && parseFloat(getComputedStyle(it).fontSize) * it.currentCSSZoom < 19.9)
+    .map(it => `${getComputedStyle(it).fontSize} ${it.textContent}`)"""
+
+
+def test_a_presentation_of_a_long_sentence_names_every_row_and_column_in_letters_for_the_last_row(
+    page: Page, app_url: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    sentence = "昨天晚上我和爸爸妈妈一起去电影院看了一部很有意思的[MASK]影，大家都非常喜欢。"
+    link = {"lang": "zh", "s": sentence, "big": "true"}
+    for name, edits in {"attention": {}, "what_if": {"edits": "layers.3.attention.heads~zero~head.2"}}.items():
+        visit(page, f"{app_url}/{name}?{urlencode(link | edits)}")
+        title(page, name, "zh")
+        settle(page)
+        page.wait_for_function(ENDS)
+        assert page.evaluate(SMALL) == []
+        if name == "attention":
+            names = page.locator(".chart .xtick text, .chart .ytick text")
+            shown = names.evaluate_all("all => all.filter(name => name.style.visibility !== 'hidden').length")
+            assert shown == names.count() == 2 * 38 and page.evaluate(CUT) == []
 
 
 def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(page: Page, app_url: str) -> None:

@@ -43,7 +43,7 @@ USUAL_WIDTH = 480  # pixels: the axis of a picture with arithmetic beside it
 WHOLE_WIDTH = 1150  # pixels: the axis of a picture alone in a presentation
 #: Cells that have an invisible marker each; in larger maps only every second column has them, or every third, …
 MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
-MOST_NAMED = 32  # names along one side of a map; the browser thins them further if room lacks
+MOST_NAMED = 64  # names along one side of a map; the browser thins them further if room lacks
 MOST_NUMBERED = 8  # rows and columns of patches
 Points = Sequence[tuple[float | None, float | None]] | np.ndarray
 UPRIGHT = re.compile(r"[^a-zA-Z]{1,4}|\[[A-Z]+\]")  # Chinese words, signs, special tokens

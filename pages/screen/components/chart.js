@@ -7,6 +7,7 @@ const ABOVE = 12, SPARE = 6  // px, from the middle of a bar to that of its name
 const LEGIBLE = 12, FROM_AFAR = 18  // px, least size of letters at a desk and in a presentation
 const ALL_NAMED = 24  // up to as many names, a presentation hides none
 const CORNER = 2.6  // times the size of letters: two lines at the upper left
+const CROWDED = 1.2, SPREAD = 5.5, HIGH = 3.6  // of it: between names that stand in several rows; their room beside a map, and above it
 const APART = 4  // px, between names side by side
 const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pitch of stacked, Chinese, slanted names
 // Saved pictures: dots per pixel; px of the caption's letters, of the border, and from tick labels to the axis title,
@@ -162,6 +163,29 @@ function fitted(place, name, labels, at, slanted) {
   return boxes
 }
 
+/* Names above or beside a map that would overlap stand further from it in a presentation, as far as there is room.
+   Returns the distance of each, NaN where there is none. order: the first ones stay close. */
+const ASIDE = { x: 'dy', y: 'dx' }
+function stacked(place, at, labels, order) {
+  const home = place.getBoundingClientRect(), taken = [], far = labels.map(() => NaN)
+  for (const i of order) {
+    const box = labels[i].getBoundingClientRect(), high = parseFloat(labels[i].style.fontSize), half = .375 * high
+    const [room, deep] = at === 'x' ? [box.bottom - home.top, high] : [box.right - home.left, box.width + APART]
+    const middle = at === 'x' ? (box.left + box.right) / 2 : (box.top + box.bottom) / 2, wide = at === 'x' ? box.width / 2 + 1 : half
+    if (tilted(labels[i])) {  // boxes along it
+      for (let step = 0; step < box.width - half; step += APART) taken.push([box.left + half + step, box.left + half + step + APART, step, step + high])
+      far[i] = 0
+      continue
+    }
+    let away = 0, under
+    while ((under = taken.find(([from, to, low, top]) => middle - wide < to && middle + wide > from && away < top && away + deep > low))) away = under[3]
+    if (away && away + deep > room + 2) continue
+    taken.push([middle - wide, middle + wide, away, away + deep])
+    far[i] = away
+  }
+  return far
+}
+
 /* Hide labels that overlap or almost touch the one before or the chosen one. Only an axis of names has a chosen
    label. */
 function thin(place) {
@@ -172,12 +196,22 @@ function thin(place) {
     const middle = names ? (cell[`${at}0`] + cell[`${at}1`]) / 2 : NaN
     for (const [k, layer] of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above').entries()) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
+      for (const label of labels) label.removeAttribute(ASIDE[at])
       const slanted = at === 'x' && place.layout.xaxis.tickangle === SLANT, boxes = fitted(place, `${at}${k}`, labels, at, slanted)
       const turned = at === 'x' && labels.every(label => /rotate\(-?90\b/.test(label.getAttribute('transform'))), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
-      let end = -Infinity
       labels.forEach((label, i) => label.classList.toggle('chosen', i === chosen))
+      if (isBig() && layout.xaxis?.side === 'top' && layout[`${at}axis`]?.ticktext && !slanted && !turned) {
+        const first = i => i === chosen ? 0 : tilted(labels[i]) ? 1 : 2
+        const far = stacked(place, at, labels, [...order].sort((a, b) => first(a) - first(b)))
+        labels.forEach((label, i) => {
+          if (far[i]) label.setAttribute(ASIDE[at], -far[i])
+          label.style.visibility = Number.isNaN(far[i]) ? 'hidden' : 'visible'
+        })
+        continue
+      }
+      let end = -Infinity
       for (const i of order) {
         const touches = kept && boxes[i][to] + gap > kept[from] && boxes[i][from] < kept[to] + gap
         const stands = i === chosen || !touches && boxes[i][from] >= end + gap
@@ -255,6 +289,8 @@ function fill(place, layout) {
   const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else the page scrolls to it
   const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? layout.meta?.fills ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
+  const dense = big && layout.xaxis.side === 'top' && Math.min(layout.width / across, room / down) < CROWDED * layout.font.size
+  if (dense) layout.margin = { ...layout.margin, l: SPREAD * layout.font.size, t: HIGH * layout.font.size }
   const square = layout.yaxis.scaleanchor && across  // Plotly finds the range of points, so any height will do
   if (layout.meta?.grows && (layout.meta.large || !big)) {
     layout.height = Math.max(layout.meta.grows, Math.min(room, whole(layout)))
@@ -268,7 +304,7 @@ function fill(place, layout) {
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.meta?.grows ?? layout.height, Math.min(room, most))
-  const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? CORNER * layout.font.size : 0
+  const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? (dense ? HIGH : CORNER) * layout.font.size : 0
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
 
