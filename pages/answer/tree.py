@@ -98,14 +98,8 @@ class Tree:
         return len(self.way) == 1
 
     def _choose(self) -> None:
-        """The way here, each step of which can be gone back to; and the parts that can be opened next."""
+        """The parts that can be opened next."""
         branch = self.screen.choice.branch[: len(self.way) - 1]
-        if not self.closed:
-            steps = [self.called(part, above) for above, part in zip(self.way, self.way[1:], strict=False)]
-            steps.insert(0, plain("wrote.total"))
-            look = bound("tree.way", len(branch), lambda step: select(branch=branch[:step]), anew=True)
-            look |= {"format_func": lambda step: literal(steps[step]), "required": True, "wrap": True}
-            st.segmented_control(word("way"), range(len(steps)), label_visibility="collapsed", **look)
         largest = np.argsort(-np.abs(self.leads), kind="stable").tolist()
         options = [i for i in largest if self.parts[i].opens]
         if options:
@@ -114,6 +108,17 @@ class Tree:
             look |= {"format_func": names.__getitem__, "placeholder": word("open"), "label_visibility": "collapsed"}
             with self.pen.controls:
                 st.selectbox(word("open"), options, index=None, width=BOX, **look)
+
+    def _way_here(self) -> None:
+        """The parts that were opened, each of which can be gone back to; below the bars, so that a click on these moves
+        none.
+        """
+        branch = self.screen.choice.branch[: len(self.way) - 1]
+        steps = [self.called(part, above) for above, part in zip(self.way, self.way[1:], strict=False)]
+        steps.insert(0, plain("wrote.total"))
+        look = bound("tree.way", len(branch), lambda step: select(branch=branch[:step]), anew=True)
+        look |= {"format_func": lambda step: literal(steps[step]), "required": True, "wrap": True}
+        st.segmented_control(word("way"), range(len(steps)), label_visibility="collapsed", **look)
 
     def as_bars(self) -> None:
         """What the open part is made of: what its parts have in the lead adds up."""
@@ -129,6 +134,7 @@ class Tree:
         look = {"title": word(f"title_{kind}", **said), "axis": plain("wrote.axis_logits"), "total": called}
         made = parts_picture(places, self.leads, read, most=MOST, **look)
         self.pen.show("wrote", made)
+        self._way_here()
 
     def _where(self, part: Seen, above: Seen) -> dict[str, str]:
         """Layer, head and token of a part, and the token that looks at it, as texts name them."""
