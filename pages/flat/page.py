@@ -66,13 +66,14 @@ def noise_on_attention(screen: Screen, pen: Pen) -> None:
     """The drawing as either network reads it; beside it how far noise moves what either says: odd or even."""
     patches = screen.source.run("digits", screen.subject)
     moved = np.stack([_moved(screen, "flat", screen.run), _moved(screen, "digits", patches)])
+    accuracy = {name: screen.source.pipeline(name).measured["test_accuracy"] for name in ("flat", "digits")}
     big = screen.choice.big
     left, right = st.columns([4, 5] if big else [1, 3], gap="large")
     whole, cut = left.columns(2) if big else (left, left)
     with whole:
-        pen.show("one_token", as_read)
+        pen.show("one_token", partial(as_read, accuracy=accuracy["flat"]))
     with cut:
-        pen.show("patches", lambda run, place: as_read(patches, place))
+        pen.show("patches", lambda run, place: as_read(patches, place, accuracy["digits"]))
     with right:
         pen.show("with_noise", partial(with_noise, moved=moved))
 

@@ -17,7 +17,7 @@ from pages.drawing.picture import Numbers, Open, Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t, texts_of
-from pages.drawing.text.numbers import decimal, unsigned
+from pages.drawing.text.numbers import decimal, percent, unsigned
 
 ATTENTION = "layers.0.attention."
 #: What is drawn of each head, in the order of computation.
@@ -36,8 +36,11 @@ PATCHES = Place(layer=1, head=1)  # where [CLS] attends to strokes
 text, word = texts_of("flat")
 
 
-def as_read(run: Trace, place: Place) -> Picture:
-    """The drawing as a network reads it: whole, or cut, in a frame of the colour of its bars."""
+def as_read(run: Trace, place: Place, accuracy: float) -> Picture:
+    """The drawing as a network reads it: whole, or cut, in a frame of the colour of its bars.
+
+    accuracy: the share of new digits that this network reads right.
+    """
     assert run.picture is not None and run.patches is not None
     n, whole, (rows, columns) = len(run.tokens), len(run.patches) == 1, run.picture.shape
     figure = drawing(run.picture, cut=None if whole else math.isqrt(run.patches.shape[1]), height=SMALL)
@@ -45,7 +48,10 @@ def as_read(run: Trace, place: Place) -> Picture:
     figure.layout["shapes"] = [*figure.layout["shapes"], frame(0, 0, rows - 1, columns - 1, colour, 4)]
     for side in ("xaxis", "yaxis"):
         figure.layout[side] |= {"showticklabels": False}
-    said, weights = text("read_one_token" if whole else "read_cut", n=n), ATTENTION + "weights"
+    said, weights = (
+        text("read_one_token" if whole else "read_in_patches", n=n, right=percent(accuracy)),
+        ATTENTION + "weights",
+    )
     return Picture(figure, said, title=word(kind), shape=(n, n), shares=[weights], every_head=True, fixed=True)
 
 

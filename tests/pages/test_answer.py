@@ -149,8 +149,8 @@ def test_the_chart_the_map_and_the_arithmetic_are_of_the_same_token(token: str, 
     """Also where the reader chose a token that is not the hidden one, on Home or in the map."""
     more = {} if output is None else {"output": output}
     app = open_page("answer", s=SENTENCE, hidden="3", token=token, **more)
-    titles = [text for text in texts(app).splitlines() if "Prediction at position" in text]
-    assert [re.findall(r"position (\d+)", title) for title in titles] == [[token]]
+    titles = [text for text in texts(app).splitlines() if "Prediction at token" in text]
+    assert [re.findall(r"token (\d+)", title) for title in titles] == [[token]]
     assert steps(app)[0].startswith(f"p_{{{token},")
 
 

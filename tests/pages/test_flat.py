@@ -120,7 +120,8 @@ def test_either_reading_of_the_drawing_says_how_many_weights_it_has_in_the_colou
     runs = [pipelines.run(name, INK[7]) for name in ("flat", "digits")]
     bars_of = with_noise(runs[0], Place(), np.full((2, len(SCORED)), 0.5)).drawn().data
     for run, bar in zip(runs, bars_of, strict=True):
-        picture, n = as_read(run, Place()), len(run.tokens)
+        picture, n = as_read(run, Place(), 0.9912), len(run.tokens)
         frame = picture.drawn().layout["shapes"][-1]
         assert frame["line"]["color"] == bar["marker"]["color"]
         assert picture.shape == (n, n) and ("always 1" if n == 1 else f"{n} × {n}") in picture.says()
+        assert r"99\% of new digits right" in picture.says()

@@ -180,7 +180,7 @@ def answer_words(look: Look) -> Picture:
     numbers = [written(short(float(value))) for value in values]
     covered = () if look.shown else range(len(names))
     figure = bars_with_numbers(values, names, numbers, most=1.0, covered=covered)
-    return Picture(figure, "", Numbers(values), title_of("answer"))
+    return Picture(figure, "", Numbers(values), title_of("answer" if look.shown else "answer_covered"))
 
 
 def weights_undivided(look: Look) -> Picture:
