@@ -236,6 +236,7 @@ def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open
 ) -> None:
     visit(page, f"{app_url}/lesson?lang=en&lesson=heads&s=he+[MASK]+to+the+shop+to+buy+some+milk+.")
     opened(page, "lesson")
+    page.get_by_text("For teachers").click()
     page.get_by_test_id("stExpander").get_by_text("On paper").click()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Download the hand-out").click()

@@ -35,8 +35,9 @@ from pages.screen.frame.share import address, with_code
 from pages.screen.link import select
 from pages.server.in_flight import CrowdedError
 
-#: Session state: the pasted text; its links and results; a word that is not in the vocabulary.
-PASTED, CHECKED, NO_WORD = "homework.pasted", "homework.checked", "homework.no_word"
+#: Session state: the pasted text; its links and results; a word that is not in the vocabulary;
+#: what the link of the task opens.
+PASTED, CHECKED, NO_WORD, OPENS = "homework.pasted", "homework.checked", "homework.no_word", "homework.opens"
 MOST_LINKS, MOST_ROWS = 100, 1000  # links that are computed; rows in all
 MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 100_000, 20_000, 60, 80  # characters
 MOST_VALUES = 200  # of one link
@@ -44,9 +45,9 @@ MOST_WORTH = 8  # most heads to look for; a task that needs more is not proposed
 AT_ONCE = 1.0  # seconds of computing before the page is redrawn and others get their turn
 LINK = re.compile(r"https?://[^\s<>\"]+")
 ROUND_NAME, BEHIND_LINK = " \t:：,，;；|-–—*•<>()（）[]【】\"“”'", ")]}>,;，。；、）】」”’'"
-#: Values that decide a task; a link in which one of them is invalid is not computed.
 #: Values of a teacher's choice that the link of a task keeps.
 KEPT = "lang", "model", "sentence", "hidden", "hide", "symbols"
+#: Values that decide a task; a link in which one of them is invalid is not computed.
 DECIDES = {"input", "model", "s", "ink", "edits", "hidden", "layer", "head", "token", "key", "neuron"}
 text, word = texts_of("homework")
 
@@ -92,6 +93,7 @@ def _make(screen: Screen) -> None:
         look = {"on_click": _take, "args": (Goal("first", (most, mark, wanted)), hidden), "key": "homework.this"}
         st.button(word("about_this"), **look)
         return
+    st.session_state[OPENS] = there
     if found.reached:
         st.warning(text("already"))
     st.markdown(text("link"))
@@ -163,6 +165,12 @@ def _want(reader: Reader, goal: Goal, typed: str) -> None:
 def _take(goal: Goal | None, hidden: tuple[int, ...] | None) -> None:
     """Choose a task, and the masked word it is about, so that both go along to every page and phone."""
     select(goal=goal, **({"hidden": hidden} if goal and TASKS[goal.name].hides else {}))
+
+
+def given_out(choice: Choice, goal: Goal) -> Choice:
+    """The choice that a task's link opens at the end of a class: the sentence for which the teacher chose the task."""
+    opens: Choice | None = st.session_state.get(OPENS)
+    return opens if opens and opens.goal == goal else opened_at(choice, goal)
 
 
 def opened_at(choice: Choice, goal: Goal) -> Choice:

@@ -284,7 +284,7 @@ def _written() -> Question | None:
         return st.session_state.get(NEW + name)
 
     gesture = box("gesture")
-    own = Own(box("ask").strip(), box("why").strip())
+    own = Own((box("ask") or "").strip(), (box("why") or "").strip())  # no boxes yet where two clicks meet
     if gesture == "tap":
         options, answer = _options(), box("answer")
         own = replace(own, options=tuple(options), answer=answer if answer in options else None)

@@ -17,7 +17,7 @@ from pages.school.study.answers import as_table
 from pages.school.teaching import report, results
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.follow import lead_to, view_of
-from pages.school.teaching.homework import opened_at, task_address
+from pages.school.teaching.homework import given_out, task_address
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, picture, show_hints
 from pages.screen.components.live import live
@@ -221,7 +221,7 @@ def _ended(lecture: Lecture) -> None:
         st.markdown(text("ended_help"))
         afterwards(lecture)
     if goal := lecture.own_choice.goal:
-        opened = opened_at(lecture.own_choice, goal)
+        opened = given_out(lecture.own_choice, goal)
         lead_to(store(), lecture.desk.code, lecture.desk.key, view_of(TASKS[goal.name].page, opened))
         with right:
             st.markdown(f"**{plain('homework.title')}** · {literal(in_words(goal))}")

@@ -43,20 +43,22 @@ def _share(address: str, own_picture: bool = False) -> None:
 
 def with_code(address: str) -> None:
     """Draw a QR code, or the reason why there is none, and below it the address."""
-    code(address)
-    st.code(address, language=None, wrap_lines=True)
+    if code(address):
+        st.code(address, language=None, wrap_lines=True)
 
 
-def code(address: str) -> None:
-    """Draw a QR code, or the reason why there is none."""
+def code(address: str) -> bool:
+    """Draw a QR code, and return whether the address is still to be written: where there is no code, it is."""
     if leads_nowhere(address):
         st.warning(t("share.own_name"), icon=":material/router:")
-        return
+        return True
     try:  # escapes apart, in a code's denser letters: its squares are larger
         drawn = segno.make(re.findall("(?:%..)+|[^%]+", address), error="l", micro=False)
     except segno.DataOverflowError:
         st.markdown(t("share.too_long"))
-        return
+        st.code(address, language=None, wrap_lines=True)
+        return False
     st.markdown(t("share.scan"))
     with st.container(key="share_code"):
         st.image(drawn.svg_inline(light="white"), width="stretch", alt=address)
+    return True
