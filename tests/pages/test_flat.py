@@ -74,7 +74,7 @@ def test_whatever_is_read_elsewhere_a_digit_can_be_drawn_and_only_it_changes(lin
     after = app.session_state["choice"]
     assert (after.input, after.sentence) == (before.input, before.sentence)
     assert after.drawing == sketch.example(7)
-    assert [*bars(app)] == ["one token", "in patches"]
+    assert [*bars(app)] == ["one token", "in patches (odd digits summed)"]
 
 
 @pytest.mark.parametrize("edits", [(), (Edit("layers.0.ffn.output", "zero"),)])
