@@ -688,6 +688,15 @@ def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: St
     assert led["s"] == "the dog chased the cat ."
 
 
+def test_from_a_presentation_one_comes_to_where_a_lesson_is_made(classes: Store) -> None:
+    app = open_page("class", lang="en", big="true")
+    app.button(key="class.make").click().run()
+    app = turn_to(app, "lesson").run()
+    assert_fine(app)
+    assert "big" not in app.query_params and app.session_state["lesson.teachers"] and app.session_state["lesson.maker"]
+    assert catalogue("en")["lesson.make"] in [box.label for box in app.expander]
+
+
 def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_where_he_is(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

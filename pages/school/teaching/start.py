@@ -18,7 +18,7 @@ from pages.school.questions.question import Question
 from pages.school.study.lesson import STUDY
 from pages.school.teaching import cases, desk, follow
 from pages.screen.frame.navigation import open_with
-from pages.screen.frame.pickers import bound
+from pages.screen.frame.pickers import bound, set_lasting
 from pages.screen.link import select
 
 text, word = texts_of("class")
@@ -38,7 +38,13 @@ def _which_lesson(screen: Screen, now: Lesson) -> None:
     st.selectbox(word("lesson"), list(titles), format_func=titles.__getitem__, width=420, **look)
     st.caption(t(f"lesson.abouts.{now.name}"))
     look = {"icon": ":material/edit_note:", "type": "tertiary", "key": "class.make"}
-    st.button(word("make_lessons"), on_click=open_with, args=("lesson",), kwargs={"big": False}, **look)
+    st.button(word("make_lessons"), on_click=_make, **look)
+
+
+def _make() -> None:
+    """Open what the Tour has for teachers, which a presentation leaves out."""
+    set_lasting({"lesson.teachers": True, "lesson.maker": True})
+    open_with("lesson", big=False)
 
 
 def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:

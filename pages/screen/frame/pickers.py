@@ -67,7 +67,7 @@ def lasting(widget: str, value: object, *, among: Container | None = None) -> di
 def set_lasting(values: dict[str, Any]) -> None:
     """Set `lasting` widgets, from a callback."""
     st.session_state.update(values)
-    st.session_state[LASTING].update(values)
+    st.session_state.setdefault(LASTING, {}).update(values)
 
 
 def sentence_box(label: str, widget: str, choose: Callable[[str], object], **look: Any) -> None:
