@@ -149,7 +149,8 @@ def answer_bars(look: Look, covered: Sequence[int] = ()) -> Picture:
             names[place] = plain("common.and_more", name=names[place], more=plain("lesson.yours"))
     most = 1.0 if values.min() >= 0 and values.max() <= 1 else 0.0
     whole = 100 if look.gesture == "chips" else 1  # chips are in hundredths
-    numbers = [written(short(value / whole)) for _, value in truth.bars]
+    counts = look.gesture == "number" and bool((values == values.round()).all())
+    numbers = [f"{value:.0f}" if counts else written(short(value / whole)) for _, value in truth.bars]
     figure = bars_with_numbers(
         values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16, covered=covered
     )

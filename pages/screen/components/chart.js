@@ -9,6 +9,7 @@ const ALL_NAMED = 24  // up to as many names, a presentation hides none
 const CORNER = 2.6  // times the size of letters: two lines at the upper left
 const CROWDED = 1.2, SPREAD = 5.5, HIGH = 3.6  // of it: between names that stand in several rows; their room beside a map, and above it
 const APART = 4  // px, between names side by side
+const CHINESE = /[\u2e80-\uffef]/
 const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pitch of stacked, Chinese, slanted names
 // Saved pictures: dots per pixel; px of the caption's letters, of the border, and from tick labels to the axis title,
 // which Plotly places before it turns the labels.
@@ -76,7 +77,7 @@ function shrink(labels, at, slanted) {
   const [from, to] = { x: ['left', 'right'], y: ['top', 'bottom'] }[at]
   const step = pitch(boxes.map(box => slanted ? box.left : (box[from] + box[to]) / 2))
   const few = isBig() && labels.length <= ALL_NAMED
-  const chinese = labels.some(label => /[\u2e80-\uffef]/.test(label.textContent))
+  const chinese = labels.some(label => CHINESE.test(label.textContent))
   const fits = slanted ? (step - 1.5) / ASLANT : step / (chinese ? SQUARE : PITCH)
   if (slanted && upright && !few) return
   if (upright && !slanted) {
@@ -169,7 +170,7 @@ const ASIDE = { x: 'dy', y: 'dx' }
 function stacked(place, at, labels, order) {
   const home = place.getBoundingClientRect(), taken = [], far = labels.map(() => NaN)
   for (const i of order) {
-    const box = labels[i].getBoundingClientRect(), high = parseFloat(labels[i].style.fontSize), half = .375 * high
+    const box = labels[i].getBoundingClientRect(), high = parseFloat(labels[i].style.fontSize), half = (CHINESE.test(labels[i].textContent) ? .5 : .375) * high
     const [room, deep] = at === 'x' ? [box.bottom - home.top, high] : [box.right - home.left, box.width + APART]
     const middle = at === 'x' ? (box.left + box.right) / 2 : (box.top + box.bottom) / 2, wide = at === 'x' ? box.width / 2 + 1 : half
     if (tilted(labels[i])) {  // boxes along it
