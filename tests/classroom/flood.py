@@ -56,6 +56,7 @@ async def paste(server: Server, visitors: int, characters: int) -> float:
     for number in range(visitors):
         visitor = Visitor(server.address, comes_back=False)
         await visitor.open("lesson", "lang=en")
+        await visitor.unfold("lesson.teachers")
         await visitor.unfold("lesson.homework")
         try:
             await visitor.set(**{"homework.pasted": f"{number} {secrets.token_hex(characters // 2)}"})

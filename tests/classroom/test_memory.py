@@ -44,6 +44,7 @@ async def paste_links(server: Server) -> bytes:
     """Messages to a teacher who pastes a hundred long links."""
     visitor = Visitor(server.address, listen=True)
     await visitor.open("lesson", "lang=en")
+    await visitor.unfold("lesson.teachers")
     await visitor.unfold("lesson.homework")
     links = "\n".join(f"学生 {n}: http://localhost:8501/attention?s={'a+' * 400}" for n in range(100))
     await visitor.set(**{"homework.pasted": links})

@@ -57,7 +57,7 @@ class Visitor:
         self._states: dict[str, WidgetState] = {}  # key -> state sent to the server
         self.buttons: dict[str, object] = {}  # buttons of the page, by key
         self._widgets: dict[str, object] = {}  # key -> text box, row of buttons, or sentence of the last run
-        self._boxes: dict[str, str] = {}  # key -> id of a box that can be unfolded
+        self._boxes: dict[str, str] = {}  # key -> id of a box that can be unfolded, or of a switch
         self._fragments: dict[str, str] = {}  # key -> the fragment that it reruns; "": the whole page
         self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large messages, sent only once, with their run
         self._longest_kept = 2
@@ -89,7 +89,7 @@ class Visitor:
             self._states.pop(key, None)
 
     async def unfold(self, key: str) -> float:
-        """Unfold a box; returns seconds."""
+        """Unfold a box, or switch something on; returns seconds."""
         self._states[key] = WidgetState(id=self._boxes[key], bool_value=True)
         return await self._rerun()
 
@@ -264,6 +264,8 @@ class Visitor:
         if kind == "button":
             key = element.button.id.split("-", 2)[2]
             self.buttons[key], self._fragments[key] = element.button, fragment
+        if kind == "checkbox":
+            self._boxes[element.checkbox.id.split("-", 2)[2]] = element.checkbox.id
         if kind in ("text_input", "text_area", "button_group") or _is_sentence(element):
             widget = getattr(element, kind)
             key = "s" if _is_sentence(element) else widget.id.split("-", 2)[2].removeprefix("either.")
