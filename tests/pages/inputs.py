@@ -1,4 +1,4 @@
-"""What pages are opened with: inputs of ours, and networks that somebody brings, small and with random weights."""
+"""Inputs for tests of pages: our own, and small checkpoints of other families with random weights."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -28,7 +28,7 @@ TAGS = {"num_labels": 3, "id2label": {0: "O", 1: "B-PER", 2: "I-PER"}, "label2id
 
 
 class Brought(NamedTuple):
-    """A network of others: what makes its folder, and what is put into it."""
+    """A checkpoint of another family: the function that writes its folder, and an input for it."""
 
     make: Callable[[Path], object]
     link: dict[str, str]
@@ -40,7 +40,7 @@ def _words(family: str, head: str, seed: int, link: dict[str, str], /, **more: o
 
 
 def _judged(head: str, **more: object) -> Brought:
-    """A BERT whose answer is no word and no one class."""
+    """A BERT with a head for labels, numbers, tags or a span."""
     settings = odd_settings("Bert", "Model", 18) | more
     pair = {"s": "the cat sat [SEP] the dog slept by the door", "layer": "1", "head": "1"}  # of which it has one
     return Brought(partial(network_in, family="Bert", head=head, settings=settings), pair)
@@ -94,7 +94,7 @@ NETWORKS = {
     "translator": Brought(partial(written, **TRANSLATOR), READING),
     "translator apart": Brought(partial(written, apart=True, **TRANSLATOR), READING),
 }  # fmt: skip
-#: Such as the model's own tests have: by the name of their class.
+#: The families of the model's own tests, by class name.
 OF_A_CLASS = {
     "ViTForImageClassification": CARD,
     "DeiTForImageClassification": CARD,
@@ -110,7 +110,7 @@ OF_A_CLASS = {
 
 @cache
 def folder(name: str) -> Path:
-    """Where a network of others lies."""
+    """Folder of a checkpoint, written once."""
     if name == "MiniLM":
         return MINILM
     if name not in NETWORKS:
@@ -121,13 +121,13 @@ def folder(name: str) -> Path:
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> list[str]:
-    """Start the pages with MODELS; the names by which they offer the folders."""
+    """Set MODELS to these folders; return the names in the drawer."""
     monkeypatch.setenv("MODELS", " ".join(map(str, folders)))
     return list(offered())
 
 
 def bring(monkeypatch: pytest.MonkeyPatch, name: str) -> dict[str, str]:
-    """The link of a visitor with that input of ours or that network of others."""
+    """Link to one of our inputs or to one of these checkpoints."""
     if name.startswith("pre-norm"):
         kind = name.removeprefix("pre-norm ")
         with_network(monkeypatch, pre_norm(kind))
@@ -139,7 +139,7 @@ def bring(monkeypatch: pytest.MonkeyPatch, name: str) -> dict[str, str]:
     return {"model": model, **own}
 
 
-#: Inputs of ours, by what is said of them.
+#: Our own inputs, by name.
 OURS: dict[str, dict[str, str]] = {
     "nothing chosen": {},
     "words": {"s": DOG},

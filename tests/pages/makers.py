@@ -1,4 +1,4 @@
-"""The functions that make a page's pictures, found in its modules."""
+"""Find all functions that return a Picture."""
 
 import inspect
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from pages.drawing.picture import Picture
 
 
 def every_picture() -> Iterator[FunctionType]:
-    """The functions of the pages that make a picture."""
+    """All functions of the pages that return a Picture."""
     for module in walk_packages(pages.__path__, "pages."):
         if ".school" in module.name or module.name.endswith("every_page"):
             continue

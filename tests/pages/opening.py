@@ -1,4 +1,4 @@
-"""Open a page of the app as a visitor with a link would, without a browser."""
+"""Open a page by its link without a browser, and read what is on it."""
 
 import base64
 import html
@@ -32,20 +32,20 @@ APP = Path(__file__).parents[2] / "pages" / "every_page.py"
 
 
 def raw_names(words: str) -> list[str]:
-    """Names as code writes them, d_model or x_1, that are neither set as symbols nor marked as code."""
+    """Names such as d_model or x_1 outside of LaTeX and code."""
     left = re.sub(r"\$.+?\$|`.+?`|\{[^}]*\}", "", words.replace("\\", ""))
     return re.findall(r"(?<!\w)[A-Za-z]+\d?_\w+", left)
 
 
 def at_page(name: str, **link: str) -> AppTest:
-    """A page before its first run; `link` is the query string."""
+    """The page before its first run; `link` holds the query parameters."""
     app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params.update(link)
     return turn_to(app, name)
 
 
 def open_page(name: str, **link: str) -> AppTest:
-    """The page after its first run; `link` is the query string. Fails if anything went wrong on it."""
+    """The page after its first run; fails if it shows an error."""
     link = {"lang": "en", **link}
     app = at_page(name, **link).run()
     assert_fine(app)
@@ -53,14 +53,14 @@ def open_page(name: str, **link: str) -> AppTest:
 
 
 def turn_to(app: AppTest, name: str) -> AppTest:
-    """Another page in the same visit, for the next run: AppTest.switch_page knows only pages that are files."""
+    """Switch to another page of the same session; AppTest.switch_page only knows pages that are files."""
     app._page_hash = calc_hash("" if name == "home" else name)
     return app
 
 
 @cache
 def pre_norm(kind: str) -> Pipeline:
-    """A small encoder with random weights, its norms before the sub-layers, that reads "text" or "digits"."""
+    """A small pre-norm encoder with random weights, for "text" or "digits"."""
     torch.manual_seed(0)
     config = replace(PRESETS[kind], layers=3, d_ff=128, norm_first=True, final_norm=True)
     network = network_for(config).eval()
@@ -71,9 +71,7 @@ def pre_norm(kind: str) -> Pipeline:
 
 
 def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
-    """Let the pages run this pipeline, whatever the reader chooses; one that reads no drawings, not for those, and not
-    to translate.
-    """
+    """Replace our pipelines by this one; a text pipeline does not replace those for drawings and translation."""
     pipeline_of, run = pipelines.pipeline, pipelines.run
     others = {"digits", "translation"} if isinstance(pipeline.reader, TextReader) else set()
     monkeypatch.setattr(pipelines, "pipeline", lambda name: pipeline_of(name) if name in others else pipeline)
@@ -87,17 +85,17 @@ def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
 
 
 def steps(app: AppTest) -> list[str]:
-    """The lines of the arithmetic on the page: LaTeX, from the symbol to the result."""
+    """The lines of the arithmetic on the page, in LaTeX."""
     return [html.unescape(latex) for latex in re.findall(r'data-latex="(.*?)"', "\n".join(in_html(app)))]
 
 
 def result(app: AppTest, which: int = -1) -> float:
-    """The number at the end of the arithmetic on the page, or of one of its lines."""
+    """The result of the last line of the arithmetic, or of line `which`."""
     return float(re.sub(r" \\times 10\^\{(-?\d+)\}", r"e\1", steps(app)[which].rsplit("=", 1)[-1]))
 
 
 def recorded(app: AppTest) -> float:
-    """What the run recorded, as it stands below the arithmetic on the page."""
+    """The recorded number as written below the arithmetic."""
     before, after = catalogue(app.session_state["lang"])["common.recorded"].split("{value}")
     found = re.search(f"{re.escape(before)}(−?[\\d.]+)(?: × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+))?{re.escape(after)}", texts(app))
     digits, power = found.groups()
@@ -105,13 +103,13 @@ def recorded(app: AppTest) -> float:
 
 
 def in_html(app: AppTest) -> list[str]:
-    """What is drawn in HTML, one text for each element."""
+    """Source of each HTML element."""
     arithmetic = protos(app, "arithmetic")
     return [*(part.proto.body for part in app.get("html")), *(part.bytes.decode() for part in arithmetic)]
 
 
 def cells(table: str) -> list[list[str]]:
-    """The rows of an HTML table, its head first, as a reader sees them."""
+    """Rows of an HTML table as plain text, header first."""
     rows = re.findall("<tr>(.*?)</tr>", table)
     return [
         [html.unescape(re.sub("<.*?>", "", cell)) for cell in re.findall("<t[hd]>(.*?)</t[hd]>", row)] for row in rows
@@ -119,7 +117,7 @@ def cells(table: str) -> list[list[str]]:
 
 
 def tables(app: AppTest) -> list[list[list[str]]]:
-    """The tables of terms in the arithmetic on the page: their rows, with signs as Python reads them."""
+    """Rows of each table in the arithmetic, with ASCII minus signs."""
     return [cells(table) for table in re.findall("<table>.*?</table>", "".join(in_html(app)).replace("−", "-"))]
 
 
@@ -129,17 +127,17 @@ def assert_fine(app: AppTest) -> None:
     assert all(button.label for button in app.button), "an icon alone says nothing to who cannot see it"
     for chart in charts(app):
         if (seen := outline(chart["figure"])) not in KNOWN:
-            go.Figure(chart["figure"])  # raises for what Plotly does not know; figures.figure_of does not look
+            go.Figure(chart["figure"])  # raises for unknown properties; figures.figure_of does not validate
             KNOWN.add(seen)
 
 
-#: Outlines of the figures that Plotly has read: it takes as long for each as the page takes to be drawn.
+#: Outlines of validated figures: validating one takes as long as drawing the page.
 KNOWN: set[Hashable] = set()
 FREE = {"text", "hovertext", "ticktext", "customdata", "name", "hovertemplate", "texttemplate", "meta"}
 
 
 def outline(part: object, name: str = "") -> Hashable:
-    """What of a figure Plotly may refuse: names, words that it knows, the kinds and the range of numbers."""
+    """All of a figure that Plotly may refuse: property names, enumerated values, types and signs of numbers."""
     match part:
         case {"bdata": _, "dtype": kind}:
             return kind
@@ -155,12 +153,12 @@ def outline(part: object, name: str = "") -> Hashable:
 
 
 def said(app: AppTest) -> str:
-    """All that can be read on the page, without the signs that keep Markdown from reading it, a minus as Python's."""
+    """All text on the page, without Markdown escapes, with ASCII minus signs."""
     return texts(app).replace("\\", "").replace("−", "-")
 
 
 def stands(app: AppTest, key: str) -> bool:
-    """Whether a text of the catalogue stands on the page, as far as nothing is filled in."""
+    """Whether the fixed parts of a catalogue text are on the page."""
     words = catalogue(app.session_state["lang"])[key].replace("−", "-")
     return all(part.strip() in said(app) for part in re.split(r"\{[^}]*\}|[*$]|\w+_\w+", words))
 
@@ -170,31 +168,31 @@ def warnings(app: AppTest) -> list[str]:
 
 
 def run_of(app: AppTest) -> Trace:
-    """The run that the page is about."""
+    """The run shown on the page."""
     choice = app.session_state["choice"]
     return pipelines.run(choice.pipeline, choice.subject, choice.edits)
 
 
 def texts(app: AppTest) -> str:
-    """All that can be read on the page, main part and sidebar, without the marks of HTML."""
+    """All text on the page and in the sidebar, without HTML tags."""
     said = [str(element.value) for element in [*app.markdown, *app.caption, *app.info, *app.warning]]
     return "\n".join([*said, *(html.unescape(re.sub("<.*?>", "", body)) for body in in_html(app))])
 
 
 def charts(app: AppTest) -> list[dict]:
-    """The charts of the page as the browser gets them: each its figure, what it says of it, and its key."""
+    """The charts as sent to the browser: figure, description and key of each."""
     parts = protos(app, "chart")
     return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
 
 
 def chart(app: AppTest, name: str) -> dict:
-    """The figure of one picture, by its name on the page."""
+    """The figure of a picture, by its name on the page."""
     (found,) = (one["figure"] for one in charts(app) if one["key"].endswith(f".{name}"))
     return found
 
 
 def drawn_in(app: AppTest, name: str, axis: str = "x") -> np.ndarray:
-    """The numbers of the first trace of one picture, by its name on the page."""
+    """The numbers of the first trace of a picture, by its name on the page."""
     return numbers(chart(app, name)["data"][0][axis])
 
 
@@ -205,31 +203,31 @@ def maps(app: AppTest) -> list[np.ndarray]:
 
 
 def shows(app: AppTest, values: np.ndarray, atol: float = 1e-5) -> bool:
-    """Whether a map on the page has these numbers; what a mask hides is blank, and a weight of 0."""
+    """Whether a map on the page shows these numbers; masked cells count as 0."""
     return any(
         shown.shape == values.shape and np.allclose(np.nan_to_num(shown), values, atol=atol) for shown in maps(app)
     )
 
 
 def protos(app: AppTest, name: str) -> list[Any]:
-    """What our components of this name were given."""
+    """The messages to our components of this name."""
     return [part.proto for part in app.get("bidi_component") if part.proto.component_name == name]
 
 
 def part_of(app: AppTest, name: str) -> str:
-    """What one of our components was given: JSON."""
+    """The JSON sent to our first component of this name."""
     return protos(app, name)[0].json
 
 
 def write(app: AppTest, sentence: str) -> AppTest:
-    """Type a sentence in the line on top of the page and enter it, as its component hands it over."""
+    """Enter a sentence in the line at the top, as its component does."""
     left = dict.fromkeys(("hidden", "token", "key")) | {"branch": ()} | WRITTEN_AFRESH
     app.session_state["s"], app.session_state["at"] = sentence, app.session_state["at"] | left
     return app.run()
 
 
 def stops(app: AppTest) -> dict:
-    """What the bar of pages was given."""
+    """The data of the bar of pages."""
     return json.loads(part_of(app, "bar"))[0]
 
 
@@ -245,29 +243,29 @@ def numbers(typed: dict) -> np.ndarray:
 
 
 def line(app: AppTest) -> dict:
-    """What the line with the sentence on top of the page was given."""
+    """The data of the line at the top."""
     return json.loads(part_of(app, "sentence_line"))
 
 
 def address(app: AppTest) -> dict[str, str]:
-    """The query; AppTest gives what it was told as text and what the app wrote as lists."""
+    """The query parameters; AppTest returns those set by the app as lists."""
     return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def within(block: object) -> Iterator[Any]:
-    """All parts of a page, in the order in which they stand on it."""
+    """All elements of a page, in order."""
     for part in getattr(block, "children", {}).values():
         yield part
         yield from within(part)
 
 
 def component(part: Any) -> str:
-    """The name of one of our components; of another part, nothing."""
+    """Name of one of our components, or ""."""
     return getattr(getattr(part, "proto", None), "component_name", "")
 
 
 def shown_on(app: AppTest) -> list[object]:
-    """All that stands on the page but its ways to others, the map, and what listens."""
+    """The content of the page: labels, figures, arithmetic and native elements."""
     components = {part.proto.id: part for part in app.get("bidi_component")}
     shown: list[object] = []
     for part in within(app.main):
@@ -279,6 +277,6 @@ def shown_on(app: AppTest) -> list[object]:
             shown.append((chart["figure"], chart["alt"]))
         elif component(part) == "arithmetic":
             shown.append(components[proto.id].bytes)
-        elif not component(part) and proto is not None:  # a widget is told its value only when that changes
+        elif not component(part) and proto is not None:  # a widget's value is sent only when it changes
             shown.append(re.sub(r"\s*\b(id|styler_uuid|set_value|raw_values|value): .*", "", str(proto)))
     return shown

@@ -1,4 +1,4 @@
-"""A pen that draws nothing: for parts of a page that are called as functions."""
+"""A pen that draws nothing, to test tabs as functions."""
 
 from pages.drawing.picture import Make, Numbers, Picture
 from pages.drawing.place import Place
@@ -6,7 +6,7 @@ from pages.drawing.screen import Screen
 
 
 class Recorder:
-    """Keeps what it was given, by name."""
+    """Keep the pictures by name."""
 
     def __init__(self, screen: Screen) -> None:
         self.screen, self.shown = screen, {}

@@ -1,4 +1,4 @@
-"""The Add & Norm page: its pictures are the trace in the order of its graph, and each cell adds up as displayed."""
+"""The Add & Norm page."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""The Answer page: what it hides, what it says of it, and that its arithmetic adds up as displayed."""
+"""The Answer page."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ PIECES = "the zebroid sat"  # a word of several pieces
 
 
 def chart(app: AppTest, which: int = 0) -> tuple[list[str], np.ndarray]:
-    """The names and the values of a bar chart."""
+    """Labels and values of a bar chart."""
     drawn = figure(app, which)
     return drawn["layout"]["yaxis"]["ticktext"], numbers(drawn["data"][0]["x"])
 
 
 def run(sentence: str, *hidden: int):
-    """The run that the page is about: with [MASK] at these places."""
+    """The run with [MASK] at these positions."""
     pipeline = load("text")
     return pipeline(pipeline.reader.hide(pipeline(sentence).ids, hidden))
 
@@ -49,7 +49,7 @@ def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentenc
 
 @pytest.fixture
 def click(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, int], None]:
-    """Click a word of the sentence on top of the page, by its number."""
+    """Click a word in the line at the top."""
 
     def drawn(
         words: Sequence[Word], *_: object, on_pick: Callable[[tuple[int, ...], bool], None], **__: object
@@ -146,7 +146,7 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
 
 @pytest.mark.parametrize(("token", "output"), [("5", None), ("6", "9")])
 def test_the_chart_the_map_and_the_arithmetic_are_of_the_same_token(token: str, output: str | None) -> None:
-    """Also where the reader chose a token that is not the hidden one, on Home or in the map."""
+    """Also when another token than the hidden one was chosen, on Home or in the map."""
     more = {} if output is None else {"output": output}
     app = open_page("answer", s=SENTENCE, hidden="3", token=token, **more)
     titles = [text for text in texts(app).splitlines() if "Prediction at token" in text]

@@ -1,4 +1,4 @@
-"""A map on a page is the run's, and the arithmetic of its chosen cell ends with the number recorded there."""
+"""Each map shows the recorded numbers, and the arithmetic of the selected cell ends with its number."""
 
 import pytest
 
@@ -11,13 +11,13 @@ from tests.model.families import TERMS
 from tests.pages.inputs import bring, folder
 from tests.pages.opening import open_page, recorded, result, run_of, shows, steps
 
-#: What is chosen, counted from 1, and where that is on the axes of an array.
+#: The selected place in the link (from 1), and its indices in an array (from 0).
 PLACE = {"layer": "2", "head": "3", "token": "3", "key": "2", "component": "6", "part": "2", "neuron": "8"}
 PLACE |= {"distance": "6", "step": "4"}
 CELL = {"head": 2, "token": 2, "query": 2, "key": 1, "d_model": 5, "d_E": 5, "d_k": 1, "d_ff": 7, "distance": 5}
 A, B = "layers.1.attention.", "layers.1."
 
-#: Input or network, page, tab (and block), quantity on the page, its key in the trace.
+#: Input, page, tab (and block), quantity on the page, its key in the trace.
 MAPS = [
     *(("words", "tokens", "one", name, f"embedding.{name}") for name in ("tokens", "positions", "sum")),
     ("digit", "tokens", "one", "sum", "embedding.sum"),

@@ -1,4 +1,4 @@
-"""What a browser is given to draw another head by itself: nothing where it could go wrong."""
+"""The numbers from which a browser draws another head itself: none where it could draw it wrongly."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ LINK = {"s": SENTENCE}
 
 
 def sent(app: AppTest) -> list[object]:
-    """The numbers that came with the page."""
+    """The numbers sent with the page."""
     return protos(app, "at_once")
 
 

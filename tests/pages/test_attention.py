@@ -1,4 +1,4 @@
-"""The Attention page: each step is the trace, its arithmetic comes out as recorded, and what was chosen stays."""
+"""The Attention page."""
 
 import re
 from itertools import product
@@ -28,7 +28,7 @@ SENTENCE = "the dog chased the cat ."
 
 
 def strips(app: AppTest) -> list[tuple[str, list[str], str]]:
-    """The strips of the chosen weight: their names, colours, and what is said of them."""
+    """Names, colours and descriptions of the strips of the selected weight."""
     (html,) = [body for body in in_html(app) if 'class="weight"' in body]
     found = re.findall(r"<span>(.*?)</span><i(?: style=\"(.*?)\")?></i><b>(.*?)</b>", html)
     return [(re.sub("<.*?>", "", name), re.findall("#[0-9a-f]{6}", style), said) for name, style, said in found]
@@ -64,7 +64,7 @@ def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
 
 @pytest.mark.parametrize("name", COVER)
 def test_what_is_said_of_the_chosen_head_once_divided_is_what_its_weights_are(name: str) -> None:
-    """Also where a number for each distance is added, or keys are hidden."""
+    """Also with relative position biases and masked keys."""
     run = trace_of(name)
     if not run.config.divided or run.config.distance_terms or len(run.tokens) == 1:
         pytest.skip("its pages do not ask why")

@@ -1,4 +1,4 @@
-"""Where a change sits, no sentence promises what it has broken; and a change that does not fit here is not lost."""
+"""Edits that do not fit the run on the page are kept and named."""
 
 from functools import partial
 
@@ -47,7 +47,7 @@ def test_no_more_changes_are_made_than_a_link_holds() -> None:
 
 
 def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
-    long = "50 % ~ " * 57  # signs that take more room there than here
+    long = "50 % ~ " * 57  # characters that are longer when escaped
     patches = [Edit("layers.1.add_1", "patch", source=long, token=i, from_token=i) for i in range(MOST_EDITS)]
     room = next(n for n in range(MOST_EDITS) if is_full(tuple(patches[:n]), (patches[n],)))
     assert 1 < room < MOST_EDITS - 1

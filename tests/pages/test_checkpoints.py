@@ -1,4 +1,4 @@
-"""Every page with somebody else's encoder: offered in the sidebar, named by the link, computed to the last number."""
+"""Checkpoints of others on the pages: offered in the drawer, named in the link, read again, refused."""
 
 import gc
 import json
@@ -62,7 +62,7 @@ def test_a_checkpoint_that_is_saved_again_is_shown_with_its_new_numbers(
     if whole:
         app.run()
         assert shown() and not app.error
-    else:  # as a click on the page does, which draws no frame
+    else:  # like a click on the page, which reruns only the fragment
         assert pipelines.follow_files() and not pipelines.follow_files()
     assert worked_out.neighbours(name, 5)[1].tolist() != neighbours[1].tolist()
     assert best_words(name, pipelines.run(name, sentence), 6)[1].tolist() != best[1].tolist()

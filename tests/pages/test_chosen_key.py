@@ -1,4 +1,4 @@
-"""The key that nobody chose is the row's largest on every page, and each half of a page names that cell."""
+"""Without a chosen key, every page selects the largest weight of the row, in all of its pictures."""
 
 import html
 import re
@@ -29,7 +29,7 @@ LOVE = {"s": "i love you ."}
 
 
 def of_rows(run: Trace, side: str = "") -> list[tuple[Place, str]]:
-    """Every row of every head: where it is, and the prefix of its attention."""
+    """Each row of each head: its place and the prefix of its attention."""
     sub = "cross" if side else "attention"
     shape = run.over_layers(f"{sub}.weights", side).shape[:3]
     return [
@@ -39,13 +39,13 @@ def of_rows(run: Trace, side: str = "") -> list[tuple[Place, str]]:
 
 
 def outlined(picture: Picture) -> tuple[int, int]:
-    """The row and the column that cross in the figure of a map."""
+    """Row and column outlined in a map."""
     shape = picture.drawn().layout["shapes"][-1]
     return round(shape["y0"] + 0.5), round(shape["x0"] + 0.5)
 
 
 def names_it(picture: Picture, what: str) -> bool:
-    """Whether the sentence names it, or says that several are level, or that there is but one."""
+    """Whether the sentence names the key, or says that several are equal or that there is only one."""
     said = unmarked(picture.says())
     return what in said or any(word in said for word in ("ahead", "level", "equally", "only one"))
 

@@ -1,4 +1,4 @@
-"""A class from its teacher's side: phase by phase, twice clicked, with two windows, ended; and what is kept of it."""
+"""The class page of a teacher: each phase, double clicks, a second window, the end and the report."""
 
 import json
 import re
@@ -40,7 +40,7 @@ SENTENCE = "we [MASK] to the park ."
 
 @pytest.fixture(autouse=True)
 def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A store of its own for each test, and no waiting between two clicks."""
+    """A new store for each test, without the pause between two clicks."""
     monkeypatch.setenv("GLASS_DATA", str(tmp_path))
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.setattr(desk, "HURRY", 0.0)
@@ -53,7 +53,7 @@ def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def begun(lang: str = "en", s: str = SENTENCE, **link: str) -> AppTest:
-    """The projector of a class that has just begun."""
+    """The projector page of a new class."""
     app = open_page("class", lang=lang, s=s, **link)
     return click(app, "start")
 
@@ -75,54 +75,54 @@ def room_of(app: AppTest, classes: Store) -> kept.ClassState:
 
 
 def vote(app: AppTest, classes: Store, guesses: list, sure: int = 2) -> None:
-    """One phone for each guess."""
+    """Send each guess from its own phone."""
     room = room_of(app, classes)
     ballots = [Ballot(room.code, room.number, room.round, f"{i:032x}", guess, sure) for i, guess in enumerate(guesses)]
     assert {verdict.value for verdict in classes.vote_all(ballots)} == {"kept"}
 
 
 def truth_of_class(app: AppTest, classes: Store) -> dict:
-    """What is true of the present question."""
+    """The correct answer of the current question."""
     return dict(asked_in(app, classes)[-1].truth)
 
 
 def notes_of(app: AppTest, lang: str = "en") -> AppTest:
-    """Her second window, where her browser keeps the key."""
+    """The teacher's notes in a second window of the same browser."""
     notes = open_page("class", lang=lang, role="notes", **{"class": code_of(app)})
     notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
     return notes.run()
 
 
 def jump(app: AppTest, classes: Store, key: str) -> AppTest:
-    """Ask this question of the lesson next."""
+    """Jump to this question of the lesson."""
     app.session_state["class.wanted"] = ENCODER.keys.index(key), room_of(app, classes).version
     return app.run()
 
 
 def asked_in(app: AppTest, classes: Store) -> list[kept.Asked]:
-    """All that was asked, and answered, as her key opens it."""
+    """The report, read with the teacher's key."""
     return classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
 
 
 def table(app: AppTest) -> list[list[str]]:
-    """The rows of what the class answered; [] where it is not shown."""
+    """Rows of the table of answers; [] if it is not shown."""
     found = "".join(part.proto.body for part in app.get("html") if 'class="said' in part.proto.body)
     rows = re.findall("<tr.*?>(.*?)</tr>", found)
     return [[re.sub("<.*?>", "", cell) for cell in re.findall("<t[hd].*?>(.*?)</t[hd]>", row)] for row in rows]
 
 
 def said_to_browser(app: AppTest) -> str:
-    """All that the browser is sent for the main part of the page."""
+    """Everything sent to the browser for the main part of the page."""
     return texts(app).replace("\\", "") + json.dumps([chart["figure"] for chart in charts(app)], ensure_ascii=False)
 
 
 def keys_of(app: AppTest) -> list[str]:
-    """The keys that do something on this page."""
+    """The active keyboard shortcuts."""
     return json.loads(part_of(app, "page_keys"))[0]
 
 
 def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a second vote; before each step nothing is told that comes with a later one, and tips are hers alone."""
+    """With a second vote. No step shows what a later one reveals; tips are only in the notes."""
     app, words = begun(), catalogue("en")
     notes = notes_of(app)
     assert app.query_params["big"] == "true" and " ".join(code_of(app)) in texts(app)
@@ -255,7 +255,7 @@ def test_free_words_can_still_be_shown_once_the_answer_is_and_the_button_says_wh
 
 
 def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_stays(classes: Store) -> None:
-    """The last one first, with answers of all kinds, on the projector and in her notes."""
+    """From the last to the first, with every kind of answer, on the projector and in the notes."""
     lang = "zh"
     app, words, last = begun(lang), catalogue(lang), len(ENCODER.keys) - 1
     notes = notes_of(app, lang)
@@ -299,7 +299,7 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
 
 
 def guesses(shown: dict, truth: dict) -> list:
-    """Five answers, the right one among them."""
+    """Five guesses, one of them correct."""
     match shown["gesture"]:
         case "word":
             return [truth["answer"], "park", "park", "go", "<b>x</b>"]
@@ -316,7 +316,7 @@ def guesses(shown: dict, truth: dict) -> list:
 
 
 def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(classes: Store) -> None:
-    """Of many tokens the strongest get chips, and the last place is for the others."""
+    """Of many tokens the strongest can be given chips; the last bar is for the rest."""
     sentence = "the animal [MASK] not cross the street because it was too tired ."
     app = click(jump(begun(s=sentence), classes, "weights"), "next")
     shown, weights = classes.snapshot(code_of(app))["question"], truth_of_class(app, classes)["answer"]
@@ -362,7 +362,7 @@ def test_of_many_answers_the_projector_shows_the_most_frequent_and_the_report_al
 
 
 def bars_of_network(app: AppTest) -> tuple[list[str], list[float]]:
-    """Names and lengths."""
+    """Labels and lengths of the bars."""
     figure = charts(app)[0]["figure"]
     lengths = figure["data"][0]["x"]
     return figure["layout"]["yaxis"]["ticktext"], [*np.frombuffer(b64decode(lengths["bdata"]), lengths["dtype"])]
@@ -397,7 +397,7 @@ def test_of_a_double_click_and_of_two_windows_the_second_act_does_nothing(
     code, other = code_of(one), open_page("class", lang="en", **{"class": code_of(one)})
     assert "class.next" not in [button.key for button in other.button], "the code alone opens nothing"
     pass_ = f"{code}-{one.session_state[desk.KEYS][code]}"
-    other = open_page("class", lang="en")  # on another device she has her key
+    other = open_page("class", lang="en")  # another device also has her key
     other.text_input(key="class.pass").set_value(f"{code}-no").run()
     click(other, "come_back")
     assert catalogue("en")["class.no_such_key"] in texts(other)
@@ -420,7 +420,7 @@ def test_of_a_double_click_and_of_two_windows_the_second_act_does_nothing(
 
 
 def own_lesson_link(**values: Any) -> str:
-    """A lesson of one question of a teacher's own."""
+    """Link to a lesson with one question in the teacher's own words."""
     own = Own("Which one?", "Because.", ("one", "two"), **values)
     return lesson_to_code(own_lesson([Question(OWN, None, "tap", 0, 2, own=own, place="attention?layer=3")]))
 
@@ -460,14 +460,14 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
 
 
 def handed_out(app: AppTest) -> dict[str, Any]:
-    """What the button of the report saves."""
+    """Content of the file that the report's button saves."""
     (part,) = protos(app, "handout")
     (sheet,) = json.loads(part.json)
     return sheet
 
 
 def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(classes: Store) -> None:
-    """Whatever the class is about, with its hidden word: of her sentence, in which she hid two words."""
+    """She wrote it on a sentence with two hidden words; the class looks at another one."""
     own = Own("Which?", options=("one", "two"), answer="two")
     wrote = Choice(sentence="i love you and me .", hidden=(2, 4), layer=2, head=3, token=1)
     place = place_of("attention", wrote, of_input=True)
@@ -499,7 +499,7 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(clas
 
 
 def test_a_question_on_a_translation_says_the_sentence_that_the_translator_reads(classes: Store) -> None:
-    """Without the mask that stands on the pages."""
+    """Not the sentence with the mask that the other pages read."""
     app = open_page("class", lang="zh", s="今天天气很好，我们去公园玩吧。", hidden="2", lesson="encoder_decoder")
     assert "[MASK] 天 天" in texts(app).replace("\\", "")
     click(app, "start")
@@ -719,7 +719,7 @@ def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_w
 
 
 def _looked_up(classes: Store, code: str) -> bool:
-    """Whether a visitor learns that there is such a class."""
+    """Whether a visitor is told that this class exists."""
     try:
         return follow.room_of(classes, code) is not None
     except (UnknownClassError, BusyError):

@@ -1,4 +1,4 @@
-"""Two inputs beside each other: on every page the other run, and by how much this one differs from it."""
+"""Comparing two inputs: the other run beside this one, and the difference."""
 
 import html
 import json
@@ -111,7 +111,7 @@ def test_both_stand_beside_each_other_in_the_same_colours() -> None:
 
 @pytest.mark.parametrize("page", ["attention", "add_and_norm", "queries_keys_values"])
 def test_the_other_runs_picture_is_called_what_it_is_called_where_that_run_is_this_one(page: str) -> None:
-    """Its heading says nothing of this run: both inputs are seen from each side."""
+    """Its heading does not depend on which of the two is this run."""
     sides = [
         {one["key"]: one["caption"].rsplit(" · ", 2)[0] for one in charts(open_page(page, layer="2", head="3", **link))}
         for link in ({"s": DOG, "other": RIVER, "shown": "beside"}, {"s": RIVER, "other": DOG, "shown": "beside"})

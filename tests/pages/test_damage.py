@@ -1,4 +1,4 @@
-"""A damaged file takes down what needs it, by name, and nothing else."""
+"""A damaged file disables only what needs it, and the page names it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_h
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch) -> Iterator[Path]:
-    """A folder of weights that may be damaged, and readers that remember no other."""
+    """A copy of the weights that may be damaged, with empty caches."""
     for path in loading.WEIGHTS.iterdir():
         (tmp_path / path.name).symlink_to(path)
     for module in (loading, model_doubt, tables, examples):
@@ -52,7 +52,7 @@ def opened(name: str, **link: str) -> AppTest:
 
 
 def named(app: AppTest) -> list[str]:
-    """The files that the page says cannot be used."""
+    """The files named as unusable on the page."""
     words = catalogue("en")["error.weights_damaged"].partition("{file}")
     said = [str(error.value).replace("\\", "") for error in app.error]
     assert all(words[0] in one and "git checkout" in one for one in said), said

@@ -1,4 +1,4 @@
-"""The switch that shows a difference: on every page the numbers drawn are those of one run less those of the other."""
+"""With shown=difference each page draws the numbers of one run minus those of the other."""
 
 import html
 import re
@@ -35,12 +35,12 @@ def z(drawn: dict) -> np.ndarray:
 
 
 def heights(drawn: dict) -> np.ndarray:
-    """(series, place) of upright bars, or of lines."""
+    """Heights of bars or lines: (series, position)."""
     return np.stack([array(trace["y"]) for trace in drawn["data"]])
 
 
 def lengths(drawn: dict) -> np.ndarray:
-    """The lengths of bars that lie, in order."""
+    """Lengths of horizontal bars."""
     return array(drawn["data"][0]["x"])
 
 
@@ -53,7 +53,7 @@ def names(drawn: dict) -> list[str]:
 
 
 def way(run: Trace) -> np.ndarray:
-    """The lengths of the token after each layer, and of what attention and the FFN added; nothing before the first."""
+    """Norms of the token after each layer and of what attention and the FFN added (nothing before the first)."""
     added = [
         [norm(run[f"layers.{layer}.{part}.output"][TOKEN]) for layer in range(run.config.layers)]
         for part in ("attention", "ffn")
@@ -63,7 +63,7 @@ def way(run: Trace) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Law:
-    """One picture: where it is, how its numbers are read off, and what they are of one run."""
+    """A picture: its page, how to read its numbers, and what they are in one run."""
 
     page: str
     picture: str
@@ -85,7 +85,7 @@ RUNS = ["words, changed", "words, another", "digits, changed", "digits, another"
 
 
 def two_runs(which: str) -> tuple[dict[str, str], Trace, Trace]:
-    """A link that asks for a difference, and the two runs."""
+    """A link to a difference, and the two runs."""
     words, changed = which.startswith("words"), which.endswith("changed")
     name = "text" if words else "digits"
     one, other = (CAT, DOG) if words else (sketch.ink(FIVE), sketch.ink(THREE))
@@ -196,7 +196,7 @@ def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> Non
 
 
 def hollow(drawn: dict) -> np.ndarray:
-    """What the outlines of bars, or hollow marks of lines, say of the other run."""
+    """Values of the other run: outlined bars, or hollow markers of lines."""
     clear = [trace for trace in drawn["data"] if trace.get("marker", {}).get("color") == "rgba(0,0,0,0)"
              or trace.get("marker", {}).get("symbol") == "circle-open"]  # fmt: skip
     return np.stack([array(trace["y"]) for trace in clear])

@@ -1,4 +1,4 @@
-"""One table: every page with every input and network, each opened once, its tabs and the languages in turn."""
+"""Every page opens with every input and network; tabs and languages take turns."""
 
 import gc
 import json
@@ -39,10 +39,10 @@ from tests.pages.opening import (
     write,
 )
 
-#: What there is to look at on each page.
+#: The tabs (and blocks) of each page.
 PLACES = {name: [{"tab": tab} if tab else {} for tab in tabs] for name, tabs in TABS.items()}
 PLACES["what_if"] = [{"tab": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds]
-#: Pages that are about another network; and those whose pictures do not ask which answer a network gives.
+#: Pages whose pictures do not depend on the kind of answer; and pages that run a network of their own.
 NO_ANSWER = {
     "tokens",
     "queries_keys_values",
@@ -59,7 +59,7 @@ BROUGHT = [
     *(name for name in NETWORKS if name not in ("translator apart", "MPNet", "Dinov2")),  # as others, T5 and registers
 ]  # fmt: skip
 JUDGED = ("label", "labels", "numbers", "tags", "span")
-#: What must stand on every page of an input, but on these.
+#: A text that must be on every page of an input, except on these.
 SAYS = {
     "paper": ("untrained.banner", {"flat", "translation"}),
     "twin": ("compare.twin_says", set()),
@@ -77,12 +77,12 @@ _PAIRS = [
         if name not in (NO_ANSWER if network in JUDGED else OWN_NETWORK)
     ),
 ]  # fmt: skip
-#: Our sentence on every page; of all else each with every seventh page, and every page with every seventh of them.
+#: Our sentence on every page; every other input on every seventh page.
 TABLE = [
     (input_, name) for input_, name in _PAIRS
     if input_ == "words" or ([*INPUTS, *BROUGHT].index(input_) + NAMES.index(name)) % 7 == 0
 ]  # fmt: skip
-#: The kind of each widget, by its key. Two of one key would take each other's answers where one click follows another.
+#: Type of each widget, by key. Two widgets of one key would take each other's values.
 KINDS: dict[str, str] = {}
 
 
@@ -105,7 +105,7 @@ def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: p
     bar = stops(app)
     assert bar["here"] in [stop["path"] for stop in bar["stops"]]
     assert bar["words"]["glossary"]
-    for chart in charts(app):  # saved as a picture, and a bar answers only to the mouse that is on it
+    for chart in charts(app):  # hoverdistance=0 would break clicks on bars
         answer = [trace for trace in chart["figure"]["data"] if trace.get("hoverinfo") != "skip"]
         if {trace["type"] for trace in answer} & {"bar", "box"}:
             assert chart["figure"]["layout"].get("hoverdistance", 20) > 0
@@ -136,7 +136,7 @@ def test_every_tab_opens_with_changes_and_other_runs_in_both_languages(page: str
 
 @pytest.mark.parametrize("seed", range(len(NAMES)))
 def test_any_link_opens_and_the_next_page_opens_too(seed: int) -> None:
-    """No excuse stands in place of what went wrong, and none of them takes long."""
+    """Without a message for an unexpected error, and in less than 5 s of CPU time."""
     excuses = [catalogue(name)[f"error.{key}"] for name in LANGUAGES for key in ("unexpected", "link_unread")]
     app = at_page(NAMES[seed % len(NAMES)], **grown(Random(seed)))
     for name in (NAMES[seed % len(NAMES)], NAMES[-1 - seed % len(NAMES)]):
@@ -154,7 +154,7 @@ def leads_on(part: Any) -> bool:
 
 
 def filled(figure: dict) -> bool:
-    """Whether a figure shows numbers: the cells of a heatmap, the lengths of bars, the places of points."""
+    """Whether a figure shows numbers: cells of a heatmap, lengths of bars, positions of points."""
     for trace in figure["data"]:
         for side in ("z", "x", "y"):
             values = trace.get(side)
@@ -198,10 +198,10 @@ def traces_alive() -> set[int]:
 
 @pytest.mark.parametrize("name", NAMES[::2])
 def test_a_visit_runs_what_is_typed_as_typed_and_once_and_keeps_no_run(name: str, monkeypatch) -> None:
-    """Sixty visitors share one cache of runs; what their clicks will call must not hold sixty more."""
-    pipelines.run.cache_clear()  # where it is full, one goes by chance
+    """Visitors share one cache of runs; callbacks kept in a session must not hold more."""
+    pipelines.run.cache_clear()  # a full cache evicts at random
     before, app = traces_alive(), open_page(name, s=f"nobody else sees {name} .")
-    if name not in ("lesson", "class"):  # whose questions are about a hidden word
+    if name not in ("lesson", "class"):  # their questions are about a hidden word
         assert "[MASK]" not in texts(app) and app.session_state["choice"].hidden is None
     runs = []
     original = model_pipeline.record
@@ -221,28 +221,28 @@ def test_a_visit_runs_what_is_typed_as_typed_and_once_and_keeps_no_run(name: str
 
 
 def at(app: AppTest, layer: int, head: int) -> list[object]:
-    """What the page shows of another layer and head."""
+    """Content of the page at this layer and head."""
     app.session_state["layer"], app.session_state["head"] = layer, head
     assert_fine(app.run())
     return shown_on(app)
 
 
-#: What Streamlit calls the parts of a page in which something is chosen.
+#: Streamlit's widgets that choose something.
 CONTROLS = {
     "slider", "select_slider", "number_input", "selectbox", "button_group", "toggle", "checkbox", "radio",
 }  # fmt: skip
-FEW = 4  # options that are all tried; of more, the ends
-TYPED = ("pen", "example_digit", "picture")  # which stand on top of every page: tried on Home
+FEW = 4  # up to this many options are all tried; of more, the ends
+TYPED = ("pen", "example_digit", "picture")  # on top of every page: tried on Home
 
 
 def controls(app: AppTest, name: str) -> list[Any]:
-    """All that can be chosen on a page, its tabs with it."""
+    """All enabled controls of a page, including its tabs."""
     every = (part for part in within(app.main) if part.type in CONTROLS and not part.disabled)
     return [one for one in every if name == "home" or one.key not in TYPED]
 
 
 def options(control: Any) -> list[Any]:
-    """What a control is moved to: each of few options, the ends of a range."""
+    """Values to try: all of few options, the ends of a range."""
     if control.type in ("toggle", "checkbox"):
         return [True, False]
     if control.type in ("slider", "number_input"):
@@ -251,7 +251,7 @@ def options(control: Any) -> list[Any]:
 
 
 def move_from_end_to_end(app: AppTest, name: str) -> None:
-    """Move all that stands on a tab, all at once, until each option was tried; what appears by it, too."""
+    """Move all controls of a tab at once until every option was tried, also of controls that appear meanwhile."""
     tried: set[tuple[str, str]] = set()
     while new := {
         control.key: (control, option)
@@ -269,7 +269,7 @@ def move_from_end_to_end(app: AppTest, name: str) -> None:
 
 
 def tabs(app: AppTest, name: str) -> Iterator[str]:
-    """The tabs of a page, one after the other, each turned to."""
+    """Open the tabs of a page one after another."""
     pills = [control for control in controls(app, name) if control.key == f"{name}.tabs"]
     for tab in pills[0].options if pills else [""]:
         if pills:
@@ -290,10 +290,10 @@ CHOSEN["paper"] = {"s": "the cat sat on the mat .", "model": "paper"}
     ],
 )
 def test_layer_and_head_can_be_chosen_just_where_they_change_what_is_shown(name: str, about: str) -> None:
-    """And every control of every tab moves from end to end."""
+    """Then move every control of every tab from end to end."""
     app = open_page(name, **CHOSEN[about])
     for tab in tabs(app, name):
-        app.run()  # what is new on the page is told its value once
+        app.run()  # a new widget is sent its value once
         before = at(app, 2, 1)
         there = {one for one in ("layer", "head") if f"either.{one}" in [box.key for box in app.get("button_group")]}
         moving = {one for one, place in (("layer", (3, 1)), ("head", (2, 2))) if at(app, *place) != before}

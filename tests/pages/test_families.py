@@ -1,4 +1,4 @@
-"""What the pages show of networks that differ from the paper: other positions, other answers, pictures of others."""
+"""Families that differ from the paper: relative positions, gates, other answers, image classifiers."""
 
 import re
 from pathlib import Path
@@ -184,7 +184,7 @@ def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
 
 
 def by_heads(pipeline: Pipeline, sentence: str, other: Trace | None = None) -> np.ndarray:
-    """How each head by itself moves the vector of a sentence, or its cosine with another's: (layer, head)."""
+    """Effect of each head on a sentence vector, or on its cosine with another's: (layer, head)."""
     way, config = pipeline.pooled or MEAN, pipeline.config
     off = [[head_off(layer, head)] for layer in range(config.layers) for head in range(config.heads)]
     found = moved(pipeline, sentence, off, way, None if other is None else vector_of(other, way))

@@ -1,4 +1,4 @@
-"""The Feed-forward page: its pictures are the trace, one neuron adds up as displayed, and positions stay apart."""
+"""The Feed-forward page."""
 
 import html
 import re
@@ -84,7 +84,7 @@ def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() 
     vocabulary = text.reader.vocabulary
     specials = [vocabulary.index(token) for token in SPECIAL_TOKENS]
     pushed = text.network.embedding.E.weight.numpy() @ text.network.layers[1].ffn.W_2.weight.numpy()
-    neuron = int(pushed[specials].max(axis=0).argmax())  # the neuron that a special token would most likely lead
+    neuron = int(pushed[specials].max(axis=0).argmax())  # the neuron with the largest weight to a special token
     scores = dict(zip(vocabulary, pushed[:, neuron], strict=True))
     ranked = sorted((score for word, score in scores.items() if word not in SPECIAL_TOKENS), reverse=True)
 

@@ -1,4 +1,4 @@
-"""The padding mask on Attention: what fillers take of a token's attention behind it, and without it."""
+"""The padding mask on Attention: the attention that [PAD] gets with and without it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Flat: one token, so a weight of exactly 1 whatever the score: noise on what makes scores moves no answer."""
+"""Flat: one token, so its weight is 1 and noise on the score changes nothing."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def open_flat(**link: str):
 
 
 def bars(app: AppTest) -> dict[str, np.ndarray]:
-    """What the bars of each way to read the drawing show, by its name in the legend."""
+    """Bars of each way to read the drawing, by its name in the legend."""
     (drawn,) = [chart["figure"]["data"] for chart in charts(app) if chart["key"] == "flat.with_noise"]
     return {trace["name"]: numbers(trace["y"]) for trace in drawn}
 

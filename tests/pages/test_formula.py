@@ -12,7 +12,7 @@ from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
 
 
 def read(latex: str) -> str:
-    """A formula as a reader sees it, without its spaces."""
+    """Visible text of a formula, without spaces."""
     return re.sub(r"\s", "", html.unescape(re.sub("<.*?>", "", formula(latex))))
 
 

@@ -1,4 +1,4 @@
-"""What all pages share: the catalogues, links, hostile input, broken files."""
+"""What all pages share: links, examples, hostile input."""
 
 import json
 
@@ -66,7 +66,7 @@ def test_what_is_cut_or_unknown_is_said() -> None:
 
 
 def specs(app: AppTest) -> list[str]:
-    """What Plotly is given, chart by chart."""
+    """Figure of each chart, as JSON."""
     return [json.dumps(chart["figure"]) for chart in charts(app)]
 
 

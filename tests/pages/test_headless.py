@@ -1,4 +1,4 @@
-"""Of a network that answers with no word and no class: on each page a picture at first sight, and nothing untrue."""
+"""Networks without a head (sentence vectors, image features): each page opens with a picture."""
 
 from itertools import product
 
@@ -8,9 +8,9 @@ from pages.what_if.page import PARTS
 from tests.pages.inputs import bring
 from tests.pages.opening import charts, open_page, stands
 
-#: Of sentences, of T5, of pictures with and without a head of their own, and of a translator.
+#: Sentence encoders, T5, image encoders and a translator's encoder.
 KINDS = ("MiniLM", "T5", "ViTModel", "CLIP", "SigLIP", "translator")
-OPEN = ("T5", "ViTModel", "translator")  # their makers do not say how Z becomes one vector
+OPEN = ("T5", "ViTModel", "translator")  # no pooling is declared
 PAGES = [
     "tokens",
     "queries_keys_values",
@@ -22,7 +22,7 @@ PAGES = [
     "answer",
     "what_if",
 ]
-#: What is true of networks with a head alone.
+#: Texts that hold only for networks with a head.
 OF_A_HEAD = ("answer.purpose", "layers.lens", "what_if.measure_moved")
 
 
@@ -70,7 +70,7 @@ def test_a_cell_of_the_map_opens_beside_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_laboratory_has_all_of_its_experiments(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of which the kinds of networks take turns."""
+    """The networks take turns."""
     link = bring(monkeypatch, kind)
     other = {"other": "the dog sat"} if "s" in link else {"other_picture": "scene"}
     every = [(tab, block) for tab, blocks in PARTS.items() for block in blocks]

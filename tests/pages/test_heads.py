@@ -1,4 +1,4 @@
-"""The Heads page: every head as recorded, in figures and over a corpus, and parts that add up to the output."""
+"""The Heads page."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def open_part(tab: str, **link: str):
 
 
 def cells(drawn: Figure, rows: int, columns: int, n: int) -> np.ndarray:
-    """The tiles of a stitched picture as shares: (row, column, n, n)."""
+    """Tiles of the picture of all heads: (row, column, n, n)."""
     sheet = np.asarray(drawn.data[0]["z"], float)
     assert sheet.shape == (rows * (n + 1) - 1, columns * (n + 1) - 1), "a byte for each weight, and gaps"
     picked = np.pad(sheet, (0, 1)).reshape(rows, n + 1, columns, n + 1)[:, :n, :, :n]
@@ -156,7 +156,7 @@ def test_of_a_network_with_one_head_nothing_is_said_of_several(monkeypatch: pyte
 
 
 def one_that_stares(layers: int) -> Pipeline:
-    """A reader of digits in which one head looks sharply, and all others at everything alike, or nearly so."""
+    """A digit network in which one head attends to one token and all others attend almost uniformly."""
     torch.manual_seed(0)
     network = network_for(replace(PRESETS["digits"], layers=layers, d_ff=64)).eval()
     for number, layer in enumerate(network.layers):

@@ -1,4 +1,4 @@
-"""Home: the overview holds the run on the screen, for every input and every network."""
+"""Home: the overview holds the numbers of the run on screen."""
 
 import json
 
@@ -26,7 +26,7 @@ MASKED = "the cat sat on the [MASK] ."
 
 
 def sent(app: AppTest, place: int = 0) -> Packed:
-    """What the browser gets for an overview, of which a second run has another."""
+    """The data sent for overview `which`."""
     parts = protos(app, "overview")
     message = parts[place].bytes
     length = int.from_bytes(message[:4], "little")
@@ -34,13 +34,13 @@ def sent(app: AppTest, place: int = 0) -> Packed:
 
 
 def place(app: AppTest) -> dict[str, int]:
-    """Layer, head and token that the overview shows first."""
+    """Layer, head and token shown first."""
     parts = protos(app, "overview_place")
     return json.loads(parts[0].json)["place"]
 
 
 def assert_shows(app: AppTest, trace: Trace, place: int = 0, layer: int = 0) -> Packed:
-    """The overview in this place holds the numbers of this run; of one too large, of this layer."""
+    """Assert that the overview holds the numbers of this run; of a large run, those of this layer."""
     packed = sent(app, place)
     assert packed.about["tokens"] == trace.tokens[:256] or trace.tokens == ["image"]  # in the reader's language
     assert packed.numbers == pack(trace, layer=layer).numbers
@@ -152,7 +152,7 @@ def test_home_shows_a_run_of_any_network(network: str, monkeypatch: pytest.Monke
 
 
 def beside(app: AppTest, role: str, **at: int) -> dict:
-    """What the browser gets that has asked for this beside the run."""
+    """What the browser gets when it asks for this beside the run."""
     app.session_state["overview.asked"] = sent(app).about["id"], role, {"layer": 0, "head": 0, "token": 0} | at
     assert_fine(app.run())
     (rows,) = protos(app, "overview_rows")

@@ -1,4 +1,4 @@
-"""Homework: a task in the link is told on every page with how far one is; a teacher's table believes no link."""
+"""Homework: each page says the task and the progress; the teacher's table computes each student's link itself."""
 
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -26,13 +26,13 @@ from pages.server import in_flight
 from pages.server.in_flight import CrowdedError
 from tests.pages.opening import assert_fine, open_page, texts, write
 
-SENTENCE, DOG = "我们[MASK]公园玩吧。", "the dog chased the cat ."  # of which the page hides a word
+SENTENCE, DOG = "我们[MASK]公园玩吧。", "the dog chased the cat ."  # the page hides one of its words
 OFF = tuple(Edit("layers.1.attention.heads", "zero", head=head) for head in range(3))
 FIRST = f"first.3.{mark_of('text', pipelines.pipeline('text').reader.read(SENTENCE).ids)}.在"
 
 
 def line(app: AppTest) -> str:
-    """What is said of the task."""
+    """The line about the task."""
     task = catalogue(app.session_state["lang"])["goal.line"].partition("{")[0]
     (said,) = [part.value for part in app.main.markdown if task in part.value]
     return re.sub(r"\\(.)", r"\1", said)
@@ -84,13 +84,13 @@ def test_what_a_link_says_of_a_task_is_shown_as_it_is_and_a_broken_one_gets_a_se
 
 
 def link(**values: object) -> str:
-    """The address of a student's page."""
+    """A student's link."""
     held = Choice(**{"sentence": SENTENCE, "goal": goal_from_code(FIRST)} | values)
     return f"http://school:8501/what_if?{urlencode(held.to_link())}"
 
 
 def handed_over(*lines: str, **look: str) -> AppTest:
-    """The lesson's page once these lines were pasted and checked."""
+    """The teacher's page after these lines were pasted and checked."""
     app = open_page("lesson", **{"s": SENTENCE} | look)
     app.session_state["lesson.teachers"] = True
     app.session_state["lesson.homework"] = True
@@ -102,7 +102,7 @@ def handed_over(*lines: str, **look: str) -> AppTest:
 
 
 def rows(app: AppTest) -> list[dict[str, str]]:
-    """The table, its columns by their names in our texts."""
+    """Rows of the table, by the keys of its columns."""
     names = ("name", "reached", "far", "sentence", "task")
     words = catalogue(app.session_state["lang"])
     (table,) = [frame.value for frame in app.dataframe]
@@ -226,13 +226,13 @@ def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str,
     assert not found.reached and found.far not in ("elsewhere", "broken", "no_guess")
     assert app.query_params["goal"] == goal_code(choice.goal)
     assert_fine(open_page(TASKS[kind].page, **choice.to_link()))
-    if kind == "first":  # it can be done: by these heads, in an order that the teacher's page tries
+    if kind == "first":  # it is possible with these heads, in an order that the teacher's page tries
         reached = [judged(choice.with_(edits=off), choice.goal).reached for off in _weakest_off(choice)]
         assert reached.index(True) + 1 == choice.goal.values[0]
 
 
 def _weakest_off(choice: Choice) -> list[tuple[Edit, ...]]:
-    """One head off, two, and so on: those first without which the first guess loses most, each run by itself."""
+    """Turn off one head, two, …, those first that lower the first guess most."""
     read = pipelines.read(choice)[1]
     network = pipelines.pipeline(choice.pipeline)
     words = with_words_hidden(network, choice, read)

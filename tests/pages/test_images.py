@@ -1,4 +1,4 @@
-"""Drawings as input: every page takes them, pictures over them show the trace's numbers, bad ones get a sentence."""
+"""Drawings as input: pictures over them show the trace's numbers; unreadable ones get a sentence."""
 
 import numpy as np
 import pytest
@@ -26,14 +26,14 @@ INK = sketch.ink(FOUR)
 
 
 def put_on_the_pad(app: AppTest, drawing: np.ndarray) -> AppTest:
-    """As if a person had drawn this (112 × 112 values 0 to 3)."""
+    """Put a drawing on the pad (112 × 112 values 0 to 3)."""
     app.session_state["drawing"] = sketch.pack(drawing)
     app.session_state["drawing_epoch"] = 99
     return app.run()
 
 
 def copies(drawn: Figure, rows: int, columns: int) -> np.ndarray:
-    """The weights over each copy of the drawing: (row, column, 49)."""
+    """Weights over each copy of the drawing: (row, column, 49)."""
     sheet = np.asarray(drawn.data[1]["z"])
     padded = np.pad(sheet, ((0, 1), (0, 1)), constant_values=np.nan).reshape(rows, 8, columns, 8)
     assert np.isnan(padded[:, 7]).all() and np.isnan(padded[..., 7]).all()
@@ -88,7 +88,7 @@ def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
 
 
 def cells(stitched: dict, rows: int, columns: int) -> np.ndarray:
-    """The cells of a picture of tiles without the gaps, which are 0, and without repeats: (rows, columns)."""
+    """Cells of a picture of tiles, without gaps (0) and repeated pixels: (rows, columns)."""
     sheet = numbers(stitched["z"])
     filled = sheet[sheet.any(axis=1)][:, sheet.any(axis=0)]
     return filled[:: len(filled) // rows, :: len(filled[0]) // columns]

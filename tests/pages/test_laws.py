@@ -1,4 +1,4 @@
-"""A sentence about what an equation makes stands only where the run holds that: each such text, each kind of change."""
+"""A sentence that relies on an equation is shown only where the run satisfies it: each such text, each kind of edit."""
 
 import inspect
 import re
@@ -17,14 +17,14 @@ from tests.pages.opening import open_page, stands
 
 LAYER, HEAD, SENTENCE = 2, 2, "the cat sat ."
 OF_ONE = "layers.2.attention."
-#: What keeps a token's own vector, and what attention takes to it: the ways that rollout follows.
+#: The paths that rollout follows: the residual connection, and attention.
 WAYS = tuple(
     f"layers.{layer}.{name}"
     for layer in range(LAYER + 1)
     for name in ("attention.V", "attention.heads", "attention.output", "add_1", "norm_1", "add_2", "norm_2")
 )
 STEPS = tuple(OF_ONE + step for step in ("scores", "scaled", "weights", "heads"))
-#: Text, the tab on which it stands, the quantities whose equations it speaks of, and whether of all heads.
+#: Text, its tab, the quantities whose equations it relies on, and whether in all heads.
 RELIES = {
     "queries_keys_values.read_products": ("queries_keys_values", {"tab": "pair"}, STEPS[:1], False),
     "queries_keys_values.read_passed_scaled": ("queries_keys_values", {"tab": "pair"}, STEPS[1:], False),
@@ -39,14 +39,14 @@ RELIES = {
     "layers.read_rollout": ("layers", {"tab": "origin"}, WAYS, True),
     "add_and_norm.read_add": ("add_and_norm", {"tab": "maps", "stage": "add_1"}, ("layers.2.add_1",), True),
 }  # fmt: skip
-#: Further ones, in which a token keeps all of itself, none, or its weights are no softmax's.
+#: Further edits: a token attends only to itself, to none, or its weights come from no softmax.
 MORE = [
     "layers.1.attention.output~scale~value.0.0", "layers.{l}.attention.heads~zero", "layers.0.attention.V~zero",
     "layers.1.add_1~without", "layers.2.attention.scores~scale~value.2.0", "layers.{l}.attention.weights~even",
 ]  # fmt: skip
 
 
-#: Pictures that tell of recorded numbers alone, each for itself: these are true whatever has been changed.
+#: Pictures that only show recorded numbers, which no edit makes false.
 RECORDED = {
     "aligning_heads", "alike_map", "all_heads", "as_makers", "at_temperature", "attention_map", "batch_norm",
     "biases", "built_up", "by_layers", "cell_by_heads", "chosen_head", "classes", "colours", "cut", "difference",
@@ -60,7 +60,7 @@ RECORDED = {
 
 
 def test_each_picture_says_what_it_relies_on_or_is_known_to_rely_on_nothing() -> None:
-    """A new one asks `touched`, or hands on `reads` or `shares`, and has a row above, or is listed."""
+    """A new picture calls `touched` or passes `reads` or `shares` and has a row above, or it is in RECORDED."""
     asks = re.compile(r"\btouched\(|\bread_step\(|\breads=|\bshares=")
     silent = {make.__name__ for make in every_picture() if not asks.search(inspect.getsource(make))}
     assert silent == RECORDED
@@ -68,7 +68,7 @@ def test_each_picture_says_what_it_relies_on_or_is_known_to_rely_on_nothing() ->
 
 @cache
 def broken(edits: str) -> frozenset[tuple[str, int]]:
-    """Quantities of the run, and their heads, that are not what their equations make of what they read."""
+    """Quantities (and heads) of the run that do not satisfy their equations."""
     run = pipelines.run("text", SENTENCE, tuple(EDITS.read(edits)))
     return frozenset((key, head) for key in {*STEPS, *WAYS, OF_ONE + "output"} for head in _wrong(run, key))
 
@@ -82,7 +82,7 @@ def _wrong(run: Trace, key: str) -> list[int]:
 
 
 def no_longer_holds(text: str, edits: str) -> bool:
-    """Whether an equation that the text speaks of is broken, in a head that it is about."""
+    """Whether an equation that the text relies on is broken, in a head that it is about."""
     _, _, keys, every_head = RELIES[text]
     run = pipelines.run("text", SENTENCE)
     return any(

@@ -1,4 +1,4 @@
-"""The Layers page: the residual stream as it was recorded, what the head would say on the way, where it came from."""
+"""The Layers page: logit lens, trajectories, similarity, rollout."""
 
 from dataclasses import replace
 
@@ -69,7 +69,7 @@ def test_after_the_last_layer_stands_the_output_of_the_encoder(
 
 
 def scaled() -> Pipeline:
-    """A network that multiplies what its sub-layers find before it is added."""
+    """A network that scales the outputs of its sublayers before the residual sum."""
     config = replace(PRESETS["text"], layers=2, d_ff=128, norm_first=True, layer_scale=True)
     return Pipeline("scaled", network_for(config).eval(), TextReader(load_tokenizer(), config.max_len))
 

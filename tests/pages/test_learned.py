@@ -1,4 +1,4 @@
-"""Watch it learn: every page shows the digit network after a few steps of its training, and says so."""
+"""Snapshots of training: every page shows the digit network after some steps, and says so."""
 
 import numpy as np
 import pytest

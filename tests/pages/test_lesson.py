@@ -1,4 +1,4 @@
-"""The tour: a question beside a covered picture of this run, a guess, and then the picture with all its numbers."""
+"""The tour: a question beside a covered picture of this run, a guess, then the uncovered picture."""
 
 import json
 import re
@@ -40,7 +40,7 @@ from tests.pages.opening import assert_fine, charts, line, numbers, open_page, s
 from tests.school.making import SENTENCE, asked
 
 THREE = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
-#: What an exam on the encoder asks, and the station that teaches it.
+#: Topics of an exam on the encoder, and the station that teaches each.
 EXAM = {
     "why scores are divided by √dₖ": "root",
     "why there are several heads": "blur",
@@ -66,7 +66,7 @@ def run_of(app: AppTest) -> Case:
 
 
 def true(app: AppTest, key: str) -> Truth:
-    """The true answer for the run on the page."""
+    """The correct answer for the run on the page."""
     truth = truth_of(QUESTIONS[key], run_of(app))
     assert truth is not None
     return truth
@@ -91,17 +91,17 @@ def said(app: AppTest) -> str:
 
 
 def drawn(app: AppTest) -> list[dict]:
-    """The figures of the page."""
+    """All figures on the page."""
     return [chart["figure"] for chart in charts(app)]
 
 
 def values(figure: dict) -> np.ndarray:
-    """The cells of its map."""
+    """Cells of the map."""
     return numbers(next(trace for trace in figure["data"] if trace["type"] == "heatmap")["z"])
 
 
 def sent(app: AppTest) -> str:
-    """All that the pictures are sent with: figures and their descriptions."""
+    """Everything sent with the pictures: figures and descriptions."""
     return json.dumps([{name: chart[name] for name in ("figure", "alt", "caption")} for chart in charts(app)])
 
 
@@ -114,7 +114,7 @@ def slide(app: AppTest, key: str, value: float) -> AppTest:
 
 
 def test_the_tour_of_our_own_sentence_asks_what_an_exam_does_each_beside_a_filled_picture() -> None:
-    """And never says that something was missed, whatever is skipped."""
+    """It never says that something was missed, also when questions are skipped."""
     app, words, seen = open_page("lesson", lang="en"), catalogue("en"), []
     while app.query_params.get("question") != END:
         seen.append(next(key for key in TOUR.keys if asked(app, key) and key not in seen))
@@ -343,7 +343,7 @@ INPUTS: dict[str, Callable[[AppTest], object]] = {
 
 @pytest.mark.parametrize(("at", "other"), [("source", "sentence"), ("weights", "drawing")])
 def test_where_another_input_leaves_answers_behind_the_tour_begins_anew(at: str, other: str) -> None:
-    """Behind the last question, or behind any."""
+    """After the last question, or after any other."""
     app = click(click(station(at), "show"), "next")
     assert (app.query_params["question"] == END) == (at == "source")
     INPUTS[other](app)
@@ -354,7 +354,7 @@ def test_where_another_input_leaves_answers_behind_the_tour_begins_anew(at: str,
 
 
 def test_what_was_begun_of_one_input_is_not_held_for_another() -> None:
-    """Chips that were given, a word that was typed, a number that was slid to."""
+    """Chips, a typed word, a number on the slider."""
     app = click(station("weights"), "weights.0")
     left = catalogue("en")["lesson.chips_left"]
     assert left.format(left=CHIPS - 1) in [part.value for part in app.caption]
@@ -371,7 +371,7 @@ def test_what_was_begun_of_one_input_is_not_held_for_another() -> None:
 
 
 def test_a_piece_of_the_translation_is_glossed_by_the_word_that_all_heads_read_most() -> None:
-    """All but the one that is asked about: its gloss would be the answer."""
+    """Except the piece that is asked about: its gloss would be the answer."""
     for sentence, piece, word in (
         ("the cat sat on the mat .", "猫", "cat"),
         ("今天天气很好，我们去公园玩吧。", "to", "玩"),
@@ -456,14 +456,14 @@ def test_a_drawing_is_asked_what_has_sense_for_it(lang: str, lesson: str) -> Non
 
 
 def not_asked(key: str, lang: str = "en") -> str:
-    """What is said of a question that is not asked."""
+    """The reason given for a question that is not asked."""
     words = catalogue(lang)
     needs = words[f"lesson.{key}.needs"].format(least=short(QUESTIONS[key].least))
     return words["lesson.left"].format(name=words[f"lesson.{key}.short"], needs=needs)
 
 
 def test_what_is_not_asked_has_the_same_reason_in_tour_class_and_maker() -> None:
-    """And the number of questions is known from the first on."""
+    """The number of questions is known from the first one."""
     keys, lang = ("blur", "word", "digit"), "zh"
     link = lesson_to_code(own_lesson([QUESTIONS[key] for key in keys]))
     app = open_maker(link, lang=lang)
@@ -483,7 +483,7 @@ def test_what_is_not_asked_has_the_same_reason_in_tour_class_and_maker() -> None
 
 @pytest.mark.parametrize("key", ["word", "layer", "fit", "residual"])
 def test_the_place_of_a_question_never_takes_the_answer_away_from_it(key: str) -> None:
-    """One about the answer is asked where that is read, whichever row was chosen on the page."""
+    """A question about the answer uses the row where the answer is read, whichever row was chosen on the page."""
     at = "heads?layer=2&head=3&token=2"
     app = open_page("lesson", s=SENTENCE, lesson=lesson_to_code(own_lesson([replace(QUESTIONS[key], place=at)])))
     there = replace(run_of(app), layer=1, head=2, token=1)
@@ -730,7 +730,7 @@ def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_tour_begins() -> Non
 
 
 def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
-    """Nor can it be clicked: a slip would take another sentence, and with it what was answered."""
+    """Nor is it a button there: a slip would change the sentence and lose the answers."""
     on_top = line(open_page("lesson", lang="en"))
     words = [word["text"] for word in on_top["words"]]
     assert "[MASK]" in words and "was" not in words and "did" in words, "which Home has shown as an answer"

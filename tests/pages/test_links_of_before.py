@@ -8,7 +8,7 @@ from tests.pages.opening import charts, open_page, texts, warnings
 
 DIGIT = {"input": "digit"}
 DECODER = "decoder.layers.2.cross.heads~zero~head.5"
-#: A page, what a link of before says, and the tab that is open.
+#: A page, values of an old link, and the tab that opens.
 LINKS = [
     ("attention", {"depth": "story", "stage": "scaled"}, "steps"),
     ("attention", {"stage": "scaled", "as": "why"}, "root"),

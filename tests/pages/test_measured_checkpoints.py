@@ -1,4 +1,4 @@
-"""What the pages say of a checkpoint's heads and neurons: nothing until they are measured, then what was measured."""
+"""Roles of a checkpoint's heads and neurons: shown only after they were measured."""
 
 import lzma
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ HEADS, RELATIONS = [2, 3, 0, 6, 6, 3], ["det", "nsubj", "root", "case", "det", "
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A little of what the README describes: English sentences, and parsed ones; Chinese that nobody here can read."""
+    """A small corpus as the README describes it: English sentences, parsed ones, and Chinese."""
     data = tmp_path_factory.mktemp("data")
     rows = enumerate(zip(WORDS, HEADS, RELATIONS, strict=True), 1)
     tree = "\n".join(f"{i}\t{word}\t_\t_\t_\t_\t{head}\t{relation}\t_\t_" for i, (word, head, relation) in rows)

@@ -1,4 +1,4 @@
-"""In the box Code the lecture notes' code stands beside ours, with what both put out for the input on the screen."""
+"""The box Code shows the lecture notes' code beside ours, with the output of both for the input on screen."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from tests.model.making import MINILM
 from tests.pages.opening import open_page
 
 SENTENCE = "the dog chased the cat ."
-#: Where which notes are shown, of a sentence.
+#: Pages and the notes shown on them.
 PLACES = {
     "tokens": ["TokenEmbedding_002", "SinusoidalPositions_002"],
     "attention": ["MultiHeadAttention_000", "MultiHeadAttention_002"],
@@ -26,7 +26,7 @@ PLACES = {
 
 
 def with_code(name: str, **link: str) -> AppTest:
-    """A page whose code is opened."""
+    """The page with its code opened."""
     app = open_page(name, **link)
     app.session_state[f"{name}.code"] = True
     return app.run()

@@ -1,7 +1,7 @@
-"""What a picture draws and says is its run's, computed another way: a law for each picture, called as a function.
+"""What a picture draws and says, recomputed in another way: a law for each picture function.
 
-A law, of a run and a place, yields what must be there: arrays that the figure holds, words that the sentence has,
-Not(words) that it has not.
+A law, given a run and a place, yields arrays that the figure must hold, words that the sentence must have, and
+Not(words) that it must not have.
 """
 
 import re
@@ -62,11 +62,11 @@ Law = Callable[[Trace, Place], Iterator[object]]
 
 
 class Not(str):
-    """Words that may not stand there."""
+    """Words that must not appear."""
 
 
 class Row(NamedTuple):
-    """A picture, or what makes a sentence alone; what it is of, and where; and its law."""
+    """A picture (or a function that returns only a sentence), its input and place, and its law."""
 
     make: Callable[[Trace, Place], Picture | str]
     subject: Subject
@@ -79,7 +79,7 @@ ROWS: dict[str, Row] = {}
 
 
 def row(make: Callable, subject: Subject = DOG, *edits: Edit, **place: int | str) -> Callable[[Law], Law]:
-    """The law below is one of this picture. place: in layer 2 and at token 2, unless it says otherwise."""
+    """Register the law below for this picture. place: layer 2 and token 2 by default."""
 
     def kept(law: Law) -> Law:
         many = sum(one.law is law for one in ROWS.values())
@@ -98,7 +98,7 @@ def run_of(subject: Subject, edits: tuple[Edit, ...] = ()) -> Trace:
 
 
 def held(figure: Figure) -> Iterator[np.ndarray]:
-    """All arrays of numbers that a figure is drawn of."""
+    """All arrays of numbers in a figure."""
     for trace in figure.data:
         for side in {"x", "y", "z", "customdata"} & trace.keys():
             if (values := np.asarray(trace[side])).dtype.kind in "fiu":
@@ -106,7 +106,7 @@ def held(figure: Figure) -> Iterator[np.ndarray]:
 
 
 def words_in(part: object) -> Iterator[str]:
-    """All texts in a figure: titles, names, hovers, annotations."""
+    """All texts in a figure: titles, names, tooltips, annotations."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, Mapping):
@@ -145,7 +145,7 @@ def test_the_code_of_a_picture_gives_its_numbers(name: str) -> None:
 
 
 def marks(trace: dict) -> Iterator[list[int]]:
-    """What a browser sends of the marks of a figure that answer: their numbers, else row and column."""
+    """Clicks as a browser sends them, one for each clickable mark: its numbers, or row and column."""
     if trace.get("hoverinfo") == "skip" or "z" in trace or not {"x", "y"} <= trace.keys():
         return
     for place, (x, y) in enumerate(zip(trace["x"], trace["y"], strict=True)):
@@ -221,7 +221,7 @@ def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run,
 @row(partial(scaling.why_scaled, d_k=4), layer=2, head=3)
 @row(partial(scaling.why_scaled, d_k=4), layer=1, head=6)
 def a_slope_that_is_larger_undivided_is_said_to_be_so(run, at):
-    yield "keeps its slope even undivided"  # what holds of long vectors is not said of short ones
+    yield "keeps its slope even undivided"  # only said of long vectors
     undivided, divided, _ = every_way(run[at.of("layers.{l}.attention.scores")][at.head], 32)
     yield (str if undivided.slope > divided.slope else Not)("slope is larger undivided")
 
@@ -271,7 +271,7 @@ def the_columns_that_a_head_fills_are_where_its_row_stands(run, at):
 
 
 def changed(run: Trace, rows: Sequence[Sequence[Edit]], token: int) -> list[np.ndarray]:
-    """The probabilities of each word at a token, in a run of its own for each of the changes."""
+    """Probabilities at a token in a separate run for each of the edits."""
     return [softmax(pipelines.pipeline("text")(run.subject, edits)["logits"][token]) for edits in rows]
 
 
@@ -758,7 +758,7 @@ def a_bar_moved_from_the_answer_before_the_change_to_that_with_it(run: Trace, at
 
 
 def led(run: Trace) -> tuple[int, int]:
-    """The likeliest output, and the second."""
+    """The two most likely outputs."""
     logits = run["logits"][run.tokens.index("[MASK]")] if run.ids else run["logits"]
     second, best = np.argsort(logits)[-2:]
     return int(best), int(second)
@@ -793,7 +793,7 @@ def heads_and_ffns_are_cells(run, at):
 
 
 def cells_of(run: Trace) -> np.ndarray:
-    """By which the mean rows of a sentence and of another one are alike: zᵢ · z′ⱼ / (n m |u| |v|)."""
+    """Terms of the cosine of two sentences' mean rows: zᵢ · z′ⱼ / (n m |u| |v|)."""
     one, two = (torch.from_numpy(each.Z).double() for each in (run, run_of(HIDDEN)))
     return (one @ two.T / (one.sum(0).norm() * two.sum(0).norm())).numpy()
 
@@ -969,15 +969,15 @@ def test_numbers_of_a_sum_add_up_as_they_are_printed(make: Callable, pattern: st
         assert round(sum(numbers) - total, 4) == 0, said
 
 
-#: What these put together holds whatever has been changed: what each layer added, a score that softmax reads, and
-#: whether positions are waves.
+#: Derived quantities that hold under any edit: what each layer added, a score that softmax reads, and whether
+#: positions are sinusoidal.
 WHATEVER = {"heads_by_origin", "passed_on layers.1.attention.masked", "all_positions embedding.sum"}
 
 
 def test_a_picture_relies_on_what_it_reads_together_with_what_it_is_made_of(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Or it could say of a number that it comes of others, where a change put another one in its place."""
+    """Otherwise it could say that a number is computed from others where an edit has replaced it."""
     read, recorded, missing = set(), Trace.__getitem__, set()
     monkeypatch.setattr(Trace, "__getitem__", lambda run, key: read.add(key) or recorded(run, key))
     for row in ROWS.values():

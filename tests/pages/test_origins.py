@@ -1,4 +1,4 @@
-"""By what, by where: each head's shares of this run, beside what it was measured to do, and whether the two agree."""
+"""Content or position: each head's shares in this run beside its measured role, and whether the two agree."""
 
 import re
 
@@ -18,7 +18,7 @@ from tests.pages.opening import charts, numbers, open_page, pre_norm, run_of, sa
 SENTENCE = "the dog chased the cat ."
 LINK = {"s": SENTENCE, "tab": "origins"}
 WHY = {"s": SENTENCE, "token": "4", "key": "6", "why": "1", "stage": "weights"}
-#: Ten heads (layer, head) whose roles are clear over a corpus.
+#: Ten heads (layer, head) with a clear role over a corpus.
 KNOWN = [(1, 6), (2, 1), (2, 3), (2, 4), (2, 8), (3, 2), (3, 7), (4, 1), (4, 3), (6, 6)]
 
 

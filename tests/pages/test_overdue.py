@@ -1,4 +1,4 @@
-"""A page that takes too long, or finds no room, says so in a sentence, keeps the way on, and holds nothing."""
+"""A page that takes too long, or gets no slot, says so, still leads on, and frees what it held."""
 
 import gc
 import weakref
@@ -75,7 +75,7 @@ def test_a_page_that_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_page_that_breaks_off_in_the_middle_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Callbacks of what it had drawn so far stay in the visitor's session."""
+    """Callbacks of the widgets drawn so far stay in the session."""
     screens = []
 
     def too_long(lab: Experiment, _: object) -> None:
@@ -103,7 +103,7 @@ def test_a_long_experiment_says_how_many_of_how_many_and_when_it_is_broken_off_i
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(patience, "give_way", Mock(side_effect=[None] * 3 + [StopException]))
         app.button(key="what_if.work_out").click().run()
-    assert len(said) == 3 and not app.exception  # whatever comes behind it is not drawn
+    assert len(said) == 3 and not app.exception  # nothing after it is drawn
     app.run()
     app.button(key="what_if.work_out").click().run()
     shares = [share for share, _ in said[3:]]
@@ -124,7 +124,7 @@ def test_what_somebody_asked_for_by_a_button_may_take_as_long_as_the_button_said
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_who_finds_no_room_waits_in_turn_and_is_told_his_place(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one place, and what he typed is computed as soon as there is room."""
+    """What he typed is computed as soon as there is a slot."""
     room, other = in_flight.Room(1), in_flight.Drawing()
     monkeypatch.setattr(in_flight, "small", room)
     monkeypatch.setattr(in_flight, "LOOK", 0.05)

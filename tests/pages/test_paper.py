@@ -1,4 +1,4 @@
-"""A lesson on paper: questions first, the answers of this very run behind folds, and nothing fetched from anywhere."""
+"""A printed lesson: questions first, this run's answers folded away, nothing fetched from the network."""
 
 import html
 import json
@@ -26,7 +26,7 @@ HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x>
 
 
 def printed(**link: str) -> tuple[AppTest, str, dict[str, dict]]:
-    """The page with the box open, the sheet that its button saves, and the pictures that a browser draws for it."""
+    """The page with the box open, the sheet that its button saves, and its pictures."""
     app = open_page("lesson", **{"s": SENTENCE} | link)
     app.session_state["lesson.teachers"] = True
     app.session_state["lesson.paper"] = True
@@ -105,7 +105,7 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
     assert '"picture:paper.own.asked"' in first and '"picture:paper.own"' in answers
     assert np.isnan(asks).any() and not np.isnan(shown).any() and shown.max() <= 1
     assert 'class="again screen"' in sheet, "nobody types such a link from paper"
-    once = sheet.count(f"<p>{html.escape(HOSTILE)}</p><ul")  # below the name that we gave a question of ours
+    once = sheet.count(f"<p>{html.escape(HOSTILE)}</p><ul")  # below the name of one of our questions
     assert titles(sheet)[0] == HOSTILE and once == 1
     assert "e<sup>M<sub>ij</sub></sup>" in sheet
 

@@ -1,4 +1,4 @@
-"""Every page with somebody else's encoder of colour pictures: offered, named by the link, right to the last number."""
+"""Image classifiers of others: offered, named in the link, with pictures of one's own."""
 
 import io
 from pathlib import Path
@@ -28,13 +28,13 @@ def noise(width: int, height: int) -> Image.Image:
 
 @pytest.fixture
 def vit(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A network of others that reads pictures, as it is offered."""
+    """Name of a small ViT, offered in the drawer."""
     (name,) = offer(monkeypatch, folder(VIT))
     return name
 
 
 def arrive(**link: str) -> AppTest:
-    """Home as it is when a link has just been opened, with what is said of the link."""
+    """Home after opening a link, with its remarks about the link."""
     app = at_page("home", lang="en", **link)
     return app.run()
 
@@ -82,7 +82,7 @@ def test_attention_lies_over_the_picture_as_it_looks(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("what", ["turned", "transparent", "grey", "palette", "16 bits"])
 def test_a_picture_of_ones_own_is_read_as_it_looks(what: str) -> None:
     whole = noise(40, 24)
-    if what == "turned":  # it lies on its side, and a note says how to turn it
+    if what == "turned":  # it lies on its side, with an EXIF orientation
         exif = Image.Exif()
         exif[0x0112] = 6
         given = saved(whole.transpose(Image.Transpose.ROTATE_90), exif=exif)

@@ -1,4 +1,4 @@
-"""The page of queries, keys and values: what is chosen on it survives another network."""
+"""The Q · K · V page."""
 
 from tests.pages.opening import open_page, steps
 

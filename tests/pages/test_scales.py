@@ -1,4 +1,4 @@
-"""One rule for the colours of attention weights: they end at the same weight on Home and in every other picture."""
+"""The colour scale of attention weights ends at the same weight on Home and in every other picture."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_the_end_is_one_and_of_many_tokens_a_tenth_at_least_and_beyond_all_but_a
 
 
 def ends(app: AppTest) -> set[float]:
-    """Where the colours of each picture of weights on the page end, as its legend says."""
+    """End of the colour scale in the legend of each picture of weights."""
     found = set()
     for one in charts(app):
         for trace in one["figure"]["data"]:

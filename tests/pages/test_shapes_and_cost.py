@@ -54,13 +54,13 @@ def open_part(tab: str, **link: str) -> AppTest:
 
 
 def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
-    """The table on the page that has these columns, by their text names."""
+    """The table with these columns, named by their keys."""
     wanted = {catalogue(lang)[f"shapes_and_cost.column_{name}"] for name in columns}
     return next(frame.value for frame in app.dataframe if wanted <= set(frame.value.columns))
 
 
 def in_boxes(app: AppTest) -> list[str]:
-    """The shapes that stand in the boxes of the shape walk."""
+    """Shapes written in the boxes of the shape walk."""
     return figure(app)["data"][5]["text"]
 
 
@@ -161,7 +161,7 @@ def test_an_odd_width_and_a_length_without_a_position_are_explained() -> None:
     app = open_part("walk", base="bert-base")
     app.number_input(key="cost.n").set_value(513).run()
     assert "512 places" in app.warning[0].value
-    app.selectbox(key="cost.preset").set_value("004").run()  # a table of sines has no end
+    app.selectbox(key="cost.preset").set_value("004").run()  # sinusoidal positions have no maximum
     assert not warnings(app)
 
 
@@ -382,7 +382,7 @@ def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: 
     app = open_page(name, **link)
     before = app.selectbox(key=key).value
     box = app.selectbox(key=key).set_value("3 · 讲义")
-    box.options.append("3 · 讲义")  # as the browser has it still
+    box.options.append("3 · 讲义")  # still the browser's old value
     box.run()
     assert_fine(app)
     assert app.selectbox(key=key).value == before

@@ -1,4 +1,4 @@
-"""The address of what is on the screen, for others: the same choice, as letters and as a code to scan."""
+"""Sharing: the link to what is on screen, as text and as a QR code."""
 
 from urllib.parse import parse_qsl, urlsplit
 
@@ -80,7 +80,7 @@ def test_what_waits_for_another_input_is_shared_as_well() -> None:
 
 
 def test_of_quick_clicks_the_last_stands_in_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it chooses what stood there before, and was made before the address between them had arrived."""
+    """Also if it returns to the earlier value before the address in between has arrived."""
     written: list[dict[str, str]] = []
     usual = QueryParamsProxy.from_dict
     monkeypatch.setattr(QueryParamsProxy, "from_dict", lambda own, link: (written.append(dict(link)), usual(own, link)))

@@ -25,7 +25,7 @@ def pictures(**link: str) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("link", [{"s": SENTENCE}, {"s": "the cat sat . " * 11}, DIGIT])
 def test_each_button_shows_the_weights_of_its_head_in_the_colours_of_home(link: dict[str, str]) -> None:
-    """Of many tokens neighbours share a pixel, which shows the largest."""
+    """With many tokens, neighbours share a pixel that shows the largest weight."""
     run = run_of(open_page("attention", **link))
     weights = run["layers.2.attention.weights"]
     shown, size = pictures(**link, layer="3"), len(run.tokens)

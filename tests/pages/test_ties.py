@@ -1,6 +1,4 @@
-"""No sentence names a winner where there is none: every picture, of runs whose numbers are all equal, or zero, or but
-one.
-"""
+"""No sentence names a winner where there is none: every picture, of runs with equal, zero or single numbers."""
 
 import copy
 import re
@@ -40,7 +38,7 @@ from pages.translation import pictures as translation
 from tests.pages.makers import every_picture
 
 SENTENCE = "the cat sat on a mat ."
-#: Words for the one that is ahead of all others, and those in which they mean something else.
+#: Words that name a winner, and phrases in which they mean something else.
 AHEAD = re.compile(
     r"\b(most(?! towards)|largest|highest|longest|strongest|loudest|first guess|furthest"
     r"|best|shortest|it stays|all the same|as well)\b|最(?!后|指向)|首选"
@@ -52,7 +50,7 @@ PREFIX = "layers.1.attention."
 
 
 class Levelled(Mapping[str, torch.Tensor]):
-    """What a run recorded, with other numbers in the same shapes; the weights of attention still sum to 1."""
+    """A trace with other numbers in the same shapes; attention weights still sum to 1."""
 
     def __init__(self, values: Mapping[str, torch.Tensor], level: float, but_one: bool) -> None:
         self.values, self.level, self.but_one = values, level, but_one
@@ -86,7 +84,7 @@ def recorded(network: str) -> Trace:
 
 @cache
 def run_of(network: str, kind: str) -> Trace:
-    """A run of this network with numbers of this kind."""
+    """A run with an edit, or with its numbers replaced: all equal, zero, or all but one equal."""
     run = recorded(network)
     if kind in EDITS:
         return load(network)(run.subject, EDITS[kind])
@@ -95,7 +93,7 @@ def run_of(network: str, kind: str) -> Trace:
     return made
 
 
-#: What somebody can make of a run on the pages.
+#: Edits that can be made on the pages.
 EDITS = {
     "even": [Edit("layers.{l}.attention.weights", "even")],
     "nothing written": [Edit("layers.{l}.attention.heads", "zero"), Edit("layers.{l}.ffn.activation", "zero")],
@@ -120,7 +118,7 @@ def level_lead(run: Trace, heads: bool = False) -> Lead:
 
 
 def lost(make: Callable[..., Picture], rows: Callable[[Trace], int]) -> Callable[[Trace, Place], Picture]:
-    """A picture of what becomes of the answer, where all answers are equal."""
+    """A picture of the effect on the answer, where all effects are equal."""
 
     def made(run: Trace, place: Place) -> Picture:
         count = len(run.outputs)
@@ -163,7 +161,7 @@ def cosines_by_layers(run: Trace, place: Place) -> Picture:
 
 
 def of_two(run: Trace, place: Place) -> Picture:
-    """A difference of two runs: that of a map, less itself."""
+    """A picture of the difference of two runs."""
     axes = [Axis("", run.tokens)] * 2
     numbers = Numbers.of(run, f"{PREFIX}weights", 1).on(*axes).less(np.zeros((1, 1)))
     return Picture(lambda: None, numbers.in_words("difference"))
@@ -226,7 +224,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
 }
 for step in ("scores", "scaled", "heads"):  # as many sentences of one function
     MAKES[partial(attention.step_map, step)] = WORDS, partial(attention.step_map, prefix=PREFIX, step=step)
-#: Pictures that say nothing of a run's numbers, or are of a kind above.
+#: Pictures without sentences about numbers, or called above in another way.
 OTHERS = {
     "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
     "colours", "cut", "pixels_of_one", "similarity_of_words", "similarity_of_patches", "components", "turns",

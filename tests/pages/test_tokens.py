@@ -1,4 +1,4 @@
-"""Tokens: embeddings, positions and their sum as recorded, each cell of X⁰ worked out, and how words were cut."""
+"""The Tokens page: tokenization, embeddings, positions and their sum."""
 
 import re
 from itertools import pairwise

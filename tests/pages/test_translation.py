@@ -1,4 +1,4 @@
-"""The Translation page: each step is a row of the run that wrote it, and whatever is changed is changed for real."""
+"""The Translation page: beam search, cross-attention, alignment, edits."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from tests.pages.opening import assert_fine, charts, figure, open_page, said, tu
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
 TIRED = "the animal did not cross the street because it was too tired ."
-SEVERAL = "the unhappy children were playing ."  # greedy and the beam find different translations of it
+SEVERAL = "the unhappy children were playing ."  # greedy search and beam search translate it differently
 
 
 def opened(s: str = ENGLISH, **link: str) -> AppTest:
@@ -45,7 +45,7 @@ def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
 
 
 def hovers(app: AppTest, which: int = 0) -> list[str]:
-    """What stands over the words of a translation."""
+    """Tooltips of the words of a translation."""
     marks = next(trace["text"] for trace in figure(app, which)["data"] if trace.get("hovertemplate"))
     return marks[:: len(ALONG)]
 
@@ -229,7 +229,7 @@ def test_another_language_hides_no_less() -> None:
 
 
 def test_without_the_changes_the_sentence_is_translated_as_it_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The encoder of others has other pieces, and so other numbers for them."""
+    """An encoder with another tokenizer counts positions differently."""
     (name,) = offer(monkeypatch, MINILM)
     off, sentence = Edit("layers.1.attention.heads", "zero", head=1), "Café, the dog"
     for link in ({"model": name}, {}):

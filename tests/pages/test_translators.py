@@ -1,4 +1,4 @@
-"""Somebody else's translator on Translation: all of it is theirs, and what cannot be read of it is said."""
+"""Marian translators of others on the Translation page."""
 
 from pathlib import Path
 

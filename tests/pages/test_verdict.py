@@ -1,4 +1,4 @@
-"""What is said under the pad: a digit, or that it is none, or nothing; and what became of an uploaded file."""
+"""The verdict beside the pad: a digit, no digit or nothing; and the result of an upload."""
 
 import re
 
@@ -14,7 +14,7 @@ from tests.server.making import READ, REFUSED
 
 
 def smiley() -> bytes:
-    """A face, drawn on the pad."""
+    """A drawing of a face."""
     sheet = Image.new("L", (112, 112))
     draw = ImageDraw.Draw(sheet)
     draw.ellipse([12, 12, 100, 100], outline=255, width=6)
@@ -25,7 +25,7 @@ def smiley() -> bytes:
 
 
 def verdict(app) -> str:
-    """What is said beside the drawing."""
+    """The text beside the drawing."""
     return str(app.main.markdown[0].value)
 
 
@@ -77,6 +77,6 @@ def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not(monkeypatch: p
         app.file_uploader(key="upload").upload("file", REFUSED[name][1](), "application/octet-stream").run()
         assert warnings(app) == [catalogue(language)[f"error.{key}"]]
         assert app.session_state["choice"].drawing == drawn, "the last drawing stays"
-    monkeypatch.setattr(streamlit_private, "UploadedFile", type(None))  # as one that has gone is none
+    monkeypatch.setattr(streamlit_private, "UploadedFile", type(None))  # the same as no file
     app.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()
     assert warnings(app) == [catalogue(language)["error.picture_lost"]]

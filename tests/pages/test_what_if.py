@@ -1,4 +1,4 @@
-"""The laboratory: every effect on the screen is that of the changed run, and changes go with the reader everywhere."""
+"""The Laboratory: each effect shown is that of the edited run, and edits stay on all pages."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ OFF = Edit("layers.2.attention.heads", "zero", head=3)
 
 
 def open_kind(kind: str, **link: str):
-    """The map of a kind of changes, about the lead unless the link says otherwise."""
+    """The map of one kind of edit, by default of the lead."""
     tab = next(tab for tab, each in KINDS if each == kind)
     place = {"tab": tab, "block": kind, "token": "6", "measure": "lead"}
     return open_page("what_if", **{"s": SENTENCE, **place, **link})
@@ -113,7 +113,7 @@ def test_each_of_two_equal_changes_is_taken_back_by_itself() -> None:
     assert app.session_state["choice"].edits == (other, twice)
 
 
-#: Kind, more of the link, and cells of its map, each with the change that stands there.
+#: Kind of edit, further link values, and cells of its map with the edit of each.
 MAPS: list[tuple[str, dict[str, str], dict[tuple[int, int], Edit]]] = [
     ("heads", {}, {(5, 7): Edit("layers.5.attention.heads", "zero", head=7)}),
     ("heads", {"stage": "mean"}, {(1, 4): Edit("layers.1.attention.heads", "mean", head=4)}),
@@ -152,7 +152,7 @@ def test_a_cell_is_the_run_with_that_change_alone(kind: str, link: dict[str, str
         effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
         assert shown[cell] == pytest.approx(effect, abs=1e-3)
     if link.get("stage") == "remove":
-        assert np.flatnonzero(np.isnan(shown[0])) == [place]  # what answers is not taken away
+        assert np.flatnonzero(np.isnan(shown[0])) == [place]  # the token that answers can't be removed
         assert "cannot be removed" in texts(app)
 
 
@@ -190,7 +190,7 @@ def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
     np.testing.assert_array_equal(before, after)
 
 
-#: Link codes that nobody can have chosen, and whether the link or the run refuses them.
+#: Invalid edits in links, and whether the link or the run refuses them.
 HOSTILE = {
     "~~".join(["layers.2.attention.heads~zero"] * 1000): "link",
     "layers.2.attention.heads~zero~head.99": "edits",

@@ -1,4 +1,4 @@
-"""What a page says holds for the network and the run on it: one table of inputs, places, and what stands there."""
+"""Texts on pages: for each input and place what must be said and what must not."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.pages.inputs import OURS, bring
 from tests.pages.opening import open_page, said, stands
 
 PLACE = {"layer": "2", "head": "3", "token": "3"}
-#: Input or network, page, what is chosen, what stands there (texts, or words as they are), and what does not.
+#: Input, page, link values, what must be on the page (catalogue keys or words), and what must not.
 SAID = [
     ("words", "layers", "tab=out&layer=6", "layers.read_Z", "layers.read_final"),
     ("words", "add_and_norm", "tab=arrows", "", "add_and_norm.read_arrows_none"),
@@ -96,7 +96,7 @@ SAID = [
         "overlay.read_rollout | overlay.read_rollout_cls",
     ),
     ("words", "layers", "tab=path&edits=layers.{l}.norm_2~bypass", "", "layers.norms_after"),
-    # Under changes: whose answer it is, what did not move, and nothing of what is off or waits.
+    # With edits.
     ("digit", "attention", "edits=layers.1.attention.heads~zero", "sidebar.verdict_before", "sidebar.verdict"),
     ("digit", "answer", "tab=learned&edits=layers.1.attention.heads~zero", "learned.changed", ""),
     ("digit", "attention", "tab=map&token=0&edits=layers.{l}.attention.masked~causal", "even: 0%", ""),
@@ -114,7 +114,7 @@ SAID = [
         "contribution.read_silent",
         "contribution.read_count | As it is",
     ),
-    # Numbers as people write them, which add up as they are written.
+    # Numbers that add up as written.
     (
         "words",
         "shapes_and_cost",
@@ -123,7 +123,7 @@ SAID = [
         "e-0",
     ),
     ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "feed_forward.read_fires", "without neuron"),
-    # Tokens that stand twice, or do nothing.
+    # Repeated tokens, and tokens without effect.
     (
         "words",
         "attention",

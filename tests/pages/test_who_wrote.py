@@ -1,4 +1,4 @@
-"""Who wrote the answer, on the Answer page: the parts of the lead, which open, and the heads as cells."""
+"""Direct logit attribution on the Answer page: parts of the lead, and heads as cells."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ DIGIT = {"input": "digit"}
 
 
 def asked(link: dict[str, str]) -> tuple[Trace, int, int]:
-    """The run of a link, the likeliest output, and the second."""
+    """The run of a link and its two most likely outputs."""
     if "s" in link:
         pipeline, place = load("text"), int(link["hidden"]) - 1
         trace = pipeline(pipeline.reader.hide(pipeline.reader.read(link["s"]).ids, (place,)))
@@ -73,7 +73,7 @@ def test_what_cannot_be_opened_answers_no_click_and_none_is_asked_for() -> None:
 
 
 def branch_to(trace: Trace, whole: Part, *names: str) -> list[int]:
-    """The places of parts of these names, one made of the other; of several the largest."""
+    """Path in the tree to the part of these names; of several, the largest."""
     branch: list[int] = []
     for name in names:
         parts = made_of(trace, opened(trace, whole, branch)[-1])
@@ -98,7 +98,7 @@ WAYS = [
 
 @pytest.mark.parametrize("way", [*WAYS[1:], [*WAYS[1], "least"]])
 def test_an_open_part_is_the_sum_of_its_parts_and_none_of_them_is_drawn_as_nothing(way: list[str]) -> None:
-    """least: of what a head takes, where its weight is smallest. Small numbers keep two figures."""
+    """least: also open the source with the smallest weight. Small numbers keep two digits."""
     trace, best, second = asked(DIGIT)
     whole = all_of_it(trace, best, second)
     branch = branch_to(trace, whole, *(name for name in way if name != "least"))

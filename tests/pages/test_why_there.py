@@ -1,4 +1,4 @@
-"""Why there? on the pages that show attention: the bars are the score, and each part leads to where it came from."""
+"""“Why there?” on the attention pages: the bars add up to the score, and each part links to its page."""
 
 import re
 from functools import cache
@@ -34,7 +34,7 @@ DIGIT = {"input": "digit", "drawing": sketch.example()}
 
 
 class Why(NamedTuple):
-    """What is drawn of why a token looks where it does, and of which run."""
+    """The bars of “Why there?” on a page, and their run."""
 
     trace: Trace
     bars: Picture
@@ -78,7 +78,7 @@ def test_the_bars_as_they_are_written_add_up_to_the_scaled_score_and_the_pairs_t
     written = [float(text.replace("−", "-")) for text in found.bars.drawn().data[0]["text"]]
     assert written[-1] == pytest.approx(row[5], abs=0.006)
     assert sum(written[:-1]) == pytest.approx(written[-1], abs=1e-6)
-    # What is no source takes up what the roundings leave.
+    # The last bar takes up rounding errors.
     np.testing.assert_allclose(found.lengths(), written, atol=0.006 * len(written))
     assert re.search(f"scaled score of .* is {row[5]:.2f}", found.said())
     parts = found.scores.parts[:, :, 3]
@@ -146,7 +146,7 @@ def test_without_a_part_the_weights_are_those_of_the_rest() -> None:
 def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_which_they_count(
     head: int, source: str, read: str, other: str
 ) -> None:
-    """Head 3 of layer 2 looks at the next word: positions alone send it there."""
+    """Head 3 of layer 2 attends to the next word, by position alone."""
     found = why("layers.1.attention.", (head, 3, 5), sentence=TIRED)
     place = found.scores.of_keys.index(source)
     best = placed(found.trace.tokens)[found.scores.parts[place, place, 3].argmax()]
@@ -167,7 +167,7 @@ def test_a_page_asks_why_of_a_score_that_was_seen_among_others_and_of_one_that_i
     for step, key, told in (("1", "1", "may attend only to"), ("2", "4", "is hidden from")):
         app = open_page("translation", **link | {"block": "attention", "step": step, "key": key})
         assert told in texts(app) and not [one for one in charts(app) if "why_there" in one["key"]]
-    assert steps(open_page("attention", **LINK, input="flat"))  # one token alone: its arithmetic, and no question
+    assert steps(open_page("attention", **LINK, input="flat"))  # a single token: arithmetic only
     for room, edits in ((1_000_000, edit_code(Edit("layers.0.add_1", "scale", 0.5))), (100_000, "")):
         monkeypatch.setattr(why_there, "MOST_BYTES", room)
         assert "too long to be taken apart" in texts(open_page("attention", **LINK, input="digit", edits=edits))
@@ -175,7 +175,7 @@ def test_a_page_asks_why_of_a_score_that_was_seen_among_others_and_of_one_that_i
 
 @cache
 def every_source() -> set[tuple[str, bool]]:
-    """All sources of networks of every kind, and whether they are of a picture."""
+    """All sources of networks of every kind, and whether the input is an image."""
     found = set()
     for name in [*QUICK, *TRANSLATORS]:
         trace = trace_of(name)

@@ -1,4 +1,4 @@
-"""Sentences that are asked about, and networks of which nothing is clear."""
+"""Inputs for questions, and networks in which no answer is clear."""
 
 import re
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def _keys_like_queries(network: nn.Module) -> None:
 
 
 def _mixed_already(network: nn.Module) -> None:
-    """Each head writes in its own places only."""
+    """A network in which each head writes only to its own dimensions."""
     for layer in network.layers:
         layer.attention.W_O.weight.copy_(torch.eye(len(layer.attention.W_O.weight)))
         layer.attention.W_O.bias.zero_()
@@ -57,7 +57,7 @@ def _nothing_added(network: nn.Module) -> None:
 
 
 def _no_answer(network: nn.Module) -> None:
-    """All words are as likely as each other."""
+    """A network that gives all words the same probability."""
     network.transform[2].weight.zero_()
     network.transform[2].bias.zero_()
     network.logits.bias.zero_()
@@ -73,7 +73,7 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
 
 
 def asked(app: AppTest, key: str, lang: str = "en") -> bool:
-    """Whether this question stands on the page."""
+    """Whether the page asks this question."""
     heading, _ = heading_and_rest(catalogue(lang)[f"lesson.{key}.ask"])
     parts = map(re.escape, re.split(r"\{\w+\}|W_O|\[MASK\]", heading))
     question = re.compile("## " + ".+?".join(parts))

@@ -1,4 +1,4 @@
-"""Tasks for homework: what reaches each, what only seems to, and by which numbers."""
+"""Homework goals: which edits reach them."""
 
 from functools import partial
 from itertools import product
@@ -19,7 +19,7 @@ from pages.school.lessons.task import judged
 from pages.screen.runs import pipelines
 
 SENTENCE = "我们[MASK]公园玩吧。"
-#: Three heads of layer 2 without which the network guesses otherwise.
+#: Three heads of layer 2 whose ablation changes the guess.
 OFF = tuple(Edit("layers.1.attention.heads", "zero", head=head) for head in range(3))
 
 
@@ -55,7 +55,7 @@ MASKED = ["[MASK] " + text.partition(" ")[2] if " " in text else f"[MASK]{text[1
 
 @pytest.mark.parametrize("sentence", MASKED[::3])
 def test_a_task_calls_a_word_first_where_the_page_does(sentence: str) -> None:
-    """Whatever heads are off, and also where the two likeliest words are nearly as likely."""
+    """Whichever heads are off, also if the two most likely words are nearly tied."""
     vocabulary, here = pipelines.pipeline("text").reader.vocabulary, {"sentence": sentence, "token": 1}
     run_of = partial(pipelines.run, "text", sentence)
     best, second = run_of(()).answer[0].best, int(run_of(())["logits"][1].argsort()[-2])

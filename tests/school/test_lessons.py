@@ -1,4 +1,4 @@
-"""Lessons: every true answer against a computation of another kind, and no question where its claim would be false."""
+"""Questions: each answer against another computation, and no question whose claim would be false."""
 
 import json
 import re
@@ -44,7 +44,7 @@ from tests.school.making import (
     doctored,
 )
 
-#: The network whose run a question is asked of here, where it is not that of the hidden word.
+#: The network of a question, unless it is the one for hidden words.
 NETWORK = {"digit": "digits", "gathered": "digits", "looks": "digits", "source": "translation", "once": "translation"}
 
 
@@ -59,7 +59,7 @@ def case(pipeline: Pipeline) -> Case:
 
 @cache
 def told(key: str, kind: str = "") -> tuple[Case, Truth]:
-    """A question that is asked of the trained network."""
+    """A question as asked of the trained network."""
     here = case(pipelines.pipeline(kind or NETWORK.get(key, "text")))
     truth = clear_truth(QUESTIONS[key], here)
     assert truth is not None
@@ -67,7 +67,7 @@ def told(key: str, kind: str = "") -> tuple[Case, Truth]:
 
 
 def row(here: Case, truth: Truth, *, back: bool = False, scaled: bool = True) -> np.ndarray:
-    """A row of weights, from Q and K."""
+    """A row of attention weights, from Q and K."""
     layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
     Q, K = (here.trace[f"layers.{layer}.attention.{name}"][head] for name in "QK")
     scores = Q[key if back else query] @ K.T
@@ -113,7 +113,7 @@ def test_without_positions_two_words_change_places_unseen() -> None:
     ],
 )
 def test_words_that_change_places_are_whole_and_of_one_kind(sentence: str, words: list[set[str]]) -> None:
-    """No half of a word, and no full stop; where none are known to be whole, nothing is asked."""
+    """No word pieces, no full stop; if no whole words are known, nothing is asked."""
     pipeline = pipelines.pipeline("text")
     trace = pipeline(sentence)
     here = Case(pipeline, trace, trace.tokens.index("[MASK]"), pipeline.reader.vocabulary)
@@ -324,7 +324,7 @@ def test_a_page_that_shows_one_head_is_asked_about_that() -> None:
 
 
 def changed(here: Case, *edits: Edit) -> np.ndarray:
-    """The probabilities with these changes, from a run of its own."""
+    """Probabilities in a separate run with these edits."""
     return here.shares(here.pipeline(here.trace.subject, edits)["logits"])
 
 
@@ -357,7 +357,7 @@ def test_no_answer_is_called_the_first_where_pages_write_two_alike(
 
 
 def test_the_encoder_runs_once_while_a_translation_is_written() -> None:
-    """And once more, as the decoder does, to record what was written in one pass."""
+    """And once more for the recording pass, like the decoder."""
     here, truth = told("once")
     ran = {"encoder": 0, "decoder": 0}
     network = here.pipeline.network
@@ -394,7 +394,7 @@ def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[n
 
 
 def test_whose_key_fits_is_not_asked_where_it_is_the_tokens_own() -> None:
-    """Else what most would say is right."""
+    """Otherwise the common mistake would be right."""
     alike = case(doctored(_keys_like_queries))
     fixed = [replace(alike, layer=layer, head=head) for layer, head in alike.every_head]
     own = [here for here in fixed if _best(here) == here.token]
@@ -424,7 +424,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
     assert not is_right(question.gesture, mistakes.get(question.key, otherwise), truth)
 
 
-#: Sentences of which the network is far from sure which word is hidden.
+#: Sentences with an uncertain answer.
 OPEN = ("the old man [MASK] a book in the garden .", "she put the [MASK] on the table .", "我[MASK]这本书。")
 
 
@@ -438,7 +438,7 @@ def test_where_the_network_is_unsure_what_a_part_is_worth_is_still_asked_and_no_
         assert not any(is_right("slide", truth.said["before"], truth) for truth in truths if truth)
 
 
-#: Sentences of a reader's own: of each the word that tells most is hidden, or the one that he hid.
+#: Sentences of a reader: with the word hidden by him, else with the most informative one.
 OWN = (
     "my little brother lost his key in the park .", "the old man [MASK] a book in the garden .",
     "the doctor gave the child some medicine because she was ill .", "we will visit our grandparents next summer .",
@@ -450,7 +450,7 @@ OWN = (
 
 @cache
 def own_cases(kind: str) -> list[Case]:
-    """Of the sentences above, or of four digits: the runs of which the tour asks."""
+    """Cases of the tour for the sentences above, or for four digits."""
     pipeline = pipelines.pipeline(kind)
     if kind == "digits":
         return cases_of(kind)[:4]
@@ -467,7 +467,7 @@ def own_cases(kind: str) -> list[Case]:
 
 
 def own_truths(key: str) -> list[tuple[Case, Truth]]:
-    """What the tour asks of them, where it is clear."""
+    """This question's answer for each case in which it is asked."""
     kinds = [NETWORK[key]] if key in NETWORK else ["text", "digits"]
     found = [(case, clear_truth(QUESTIONS[key], case)) for kind in kinds for case in own_cases(kind)]
     return [(case, truth) for case, truth in found if truth]
@@ -507,7 +507,7 @@ def test_nobody_is_asked_what_the_step_of_a_word_reads_that_only_joins_others() 
 
 
 def test_of_own_sentences_the_picture_of_the_layers_names_no_answer_that_comes_first_anywhere() -> None:
-    """Where it stands second, or is gone from there, tells where it is covered."""
+    """Even a second rank would reveal the covered cell."""
     found = own_truths("layer")
     assert len(found) >= 8
     for case, truth in found:
@@ -517,13 +517,13 @@ def test_of_own_sentences_the_picture_of_the_layers_names_no_answer_that_comes_f
 
 
 def _named(picture: Picture) -> set[str]:
-    """All that is written in its cells, without its numbers."""
+    """Words written in its cells."""
     cells = picture.drawn().data[0]["text"]
     return {name for row in cells for name in row}
 
 
 def text_of(key: str, name: str) -> str:
-    """What a text of a question is called, or one that it tells of another's."""
+    """Key of a question's text, its own or one shared with another."""
     return f"lesson.{name}" if "." in name else f"lesson.{key}.{name}"
 
 
@@ -544,7 +544,7 @@ def test_a_question_has_all_its_words_and_a_picture() -> None:
 
 
 def cases_of(network: str) -> list[Case]:
-    """Different inputs of one network: each a run of which the questions may be asked."""
+    """Cases of one network, for different inputs."""
     pipeline = pipelines.pipeline(network)
     if network == "translation":
         return [Case(pipeline, pipeline(x), 0, pipeline.reader.vocabulary) for x in examples.SENTENCES[0]]
@@ -555,7 +555,7 @@ def cases_of(network: str) -> list[Case]:
 
 
 def hidden_case(pipeline: Pipeline, sentence: str) -> Case:
-    """As pages have it: the word that tells most is hidden."""
+    """The case of the pages: with the most informative word hidden."""
     run = pipeline(sentence)
     token = telling_word(pipeline, run)
     hidden = pipeline(pipeline.reader.hide(run.ids, [token]))
@@ -563,7 +563,7 @@ def hidden_case(pipeline: Pipeline, sentence: str) -> Case:
 
 
 def assert_filled(key: str, truth: Truth) -> None:
-    """All that its texts ask for is there, in both languages."""
+    """Assert that all placeholders of its texts are filled, in both languages."""
     names = [*truth.told, "ask", "otherwise", "short", *(f"hint_{i + 1}" for i in range(QUESTIONS[key].hints))]
     names += [f"bar_{name}" for name, _ in truth.bars if not truth.literal]
     for language in LANGUAGES:
@@ -590,9 +590,7 @@ def test_the_tour_asks_each_idea_once_and_another_way_where_the_first_is_not_cle
 
 @pytest.mark.parametrize("name", [*networks.CONFIGS, "translation"])
 def test_of_any_network_a_question_is_left_out_or_has_finite_figures_for_all_its_texts(name: str) -> None:
-    """Norm first, narrow embeddings, two sentences, two classifiers, colours, no head: whatever can be read here; at
-    the first token, the last or one between, which take turns.
-    """
+    """Networks of every kind, at the first, a middle or the last token in turn."""
     pipeline = networks.pipeline(name)
     trace = networks.trace_of(name)
     config = pipeline.config
@@ -613,7 +611,7 @@ def test_of_any_network_a_question_is_left_out_or_has_finite_figures_for_all_its
 
 @dataclass(frozen=True)
 class Level(Case):
-    """A case in which with any change, from this call on, the two likeliest answers are written alike."""
+    """A case in which, after any edit, the two most likely answers have the same displayed probability."""
 
     since: int = 0
     calls: list[int] = field(default_factory=list)
@@ -625,7 +623,7 @@ class Level(Case):
 
 
 def nearly_level(shares: np.ndarray) -> np.ndarray:
-    """With the second as likely as the first, but for what nobody sees."""
+    """Probabilities with the second raised to just below the first."""
     second, first = shares.argsort()[-2:]
     level = shares.copy()
     level[second] = 0.999999 * shares[first]

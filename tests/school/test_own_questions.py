@@ -1,4 +1,4 @@
-"""A question in a teacher's own words, beside the picture of its page: covered until the answer is shown."""
+"""A teacher's own question beside the picture of its page, covered until the answer is shown."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ def case_of(page: str) -> Case:
 
 
 def drawn(page: str, answer: object = "a", options: tuple[str, ...] = ("a", "b")) -> tuple[Picture, Picture]:
-    """The picture beside the question, and once the answer is shown."""
+    """The picture beside the question, before and after the answer is shown."""
     truth = Truth(answer, 0.0, {}, (), {}, options, literal=True)
     looks = [Look(OWN, "tap", case_of(page), truth, shown=shown) for shown in (False, True)]
     (covered,), (whole,) = (of_place(f"{page}?layer=3&head=7&token=3", look) for look in looks)

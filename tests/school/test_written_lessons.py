@@ -1,4 +1,4 @@
-"""Lessons in links: what is written can be read again, and what nobody can have written is refused."""
+"""Lessons in links: reading returns what was written, and invalid codes are refused."""
 
 import base64
 import json

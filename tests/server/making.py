@@ -1,4 +1,4 @@
-"""Files as people upload them: digits as scanners, cameras and telephones save them, and what is none."""
+"""Uploads for tests: digits as scanners and cameras save them, and files that must be refused."""
 
 import zlib
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def sheet(which: int, side: int = 600, ink: int = 20, paper: int = 250) -> Image
 
 
 def photo(which: int, light: str, ink: float = 0.3, noise: float = 0.02, paper: float = 0.9) -> Image.Image:
-    """The same as a photograph of 1600 × 1200: unevenly lit, with a sensor's noise. ink: of the light it gives back."""
+    """A photograph of it: 1600 × 1200, unevenly lit, noisy. ink: the share of light that ink reflects."""
     page = Image.new("L", (1600, 1200), 255)
     page.paste(sheet(which, 900, 0, 255), (350, 130))
     strength = 1 - np.asarray(page, dtype=np.float32) / 255
@@ -40,7 +40,7 @@ def photo(which: int, light: str, ink: float = 0.3, noise: float = 0.02, paper: 
 
 
 def turned(which: int, orientation: int) -> bytes:
-    """As a camera saves it that was not held upright: lying, and a note how to turn it."""
+    """The image rotated, with an EXIF orientation that turns it upright."""
     undo = {3: Image.Transpose.ROTATE_180, 6: Image.Transpose.ROTATE_90, 8: Image.Transpose.ROTATE_270}
     exif = Image.Exif()
     exif[ORIENTATION] = orientation
@@ -48,7 +48,7 @@ def turned(which: int, orientation: int) -> bytes:
 
 
 def transparent(which: int) -> bytes:
-    """Black ink on nothing; what cannot be seen is black as well."""
+    """Black ink on transparent black."""
     alpha = sheet(which).point(lambda v: 255 - v).point(lambda v: 0 if v < 40 else v)
     picture = Image.new("LA", alpha.size)
     picture.putalpha(alpha)
@@ -72,7 +72,7 @@ def grainy(megapixels: float) -> bytes:
 
 
 def huge_head() -> bytes:
-    """A PNG of a few hundred bytes that says it holds 2.5 gigapixels."""
+    """A PNG of a few hundred bytes whose header claims 2.5 gigapixels."""
     head = bytearray(saved(Image.new("L", (1, 1)), "PNG"))
     head[16:24] = (50_000).to_bytes(4, "big") * 2
     head[29:33] = zlib.crc32(head[12:29]).to_bytes(4, "big")

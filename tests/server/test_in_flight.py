@@ -1,4 +1,4 @@
-"""Pages wait in line for room, and have it back when they end."""
+"""Pages queue for a bounded number of slots and release them at the end."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ def room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Inside:
-    """A page that is in flight until it is told to leave."""
+    """A page that holds its slot until `leave`."""
 
     def __init__(self, megabytes: int) -> None:
         self.entered, self._leave = Event(), Event()

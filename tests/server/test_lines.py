@@ -1,4 +1,4 @@
-"""A session's line outlives its sockets: each message is heard once, in order, whichever socket brings it."""
+"""A session's line outlives its web sockets: each message arrives once and in order."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ ACCEPT = {"type": "websocket.accept", "subprotocol": "streamlit"}
 
 
 class App:
-    """What takes a line for one web socket: it writes down what it hears and answers each message with so many."""
+    """An app behind a line: notes what it receives and answers each message with `answers` messages."""
 
     def __init__(self, answers: int = 1, size: int = 1) -> None:
         self.heard: list[bytes] = []
@@ -33,7 +33,7 @@ class App:
 
 
 class Socket:
-    """A browser's: what it says, and what it has been told."""
+    """A browser's web socket: its messages, and what it received."""
 
     def __init__(self) -> None:
         self._said: asyncio.Queue[Message] = asyncio.Queue()
@@ -70,7 +70,7 @@ class Socket:
 async def socket(
     app: ASGIApp, heard: int = 0, again: str = "", origin: bytes = b"here", name: str = NAME
 ) -> AsyncIterator[Socket]:
-    """A socket of the line; after the block it has closed as a network that is away closes it."""
+    """A socket of the line; after the block its network is gone."""
     one = Socket()
     one._said.put_nowait({"type": "websocket.connect"})
     query = f"line={name}&heard={heard}{again}".encode()

@@ -1,4 +1,4 @@
-"""A session stays as small as it was, however long its visitor clicks."""
+"""A session does not grow with the number of clicks."""
 
 import weakref
 
@@ -10,7 +10,7 @@ from tests.pages.opening import charts, open_page
 
 
 def kept(app) -> int:
-    """The widgets that a session knows how to call."""
+    """Number of widgets with a callback in the session."""
     return len(app._session_state._state._new_widget_state.widget_metadata)
 
 

@@ -1,4 +1,4 @@
-"""What the server does otherwise than Streamlit's own."""
+"""How our server differs from Streamlit's."""
 
 import asyncio
 import importlib
@@ -33,7 +33,7 @@ from tests.classroom.visitor import visit
 
 
 class _Session:
-    """What hears the events of a run in AppSession: it passes them to the loop's thread, and wakes who sends."""
+    """Stand-in for AppSession: passes the events of a run to the loop's thread and wakes the sender."""
 
     _on_scriptrunner_event = AppSession._on_scriptrunner_event
 
@@ -61,7 +61,7 @@ class _Session:
         self._on_scriptrunner_event("", event=ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS)
 
     async def waited(self) -> float:
-        """Seconds until something is sent, which is then forgotten."""
+        """Seconds until something is sent; then clears it."""
         began = time.monotonic()
         while not self.sent:
             await asyncio.sleep(0.001)
@@ -166,7 +166,7 @@ async def test_a_browser_that_was_away_too_long_gets_a_whole_page(monkeypatch: p
 
 @pytest.mark.usefixtures("app")
 async def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private, "HOLD", 0)  # so that one hands over all the time while the other speaks
+    monkeypatch.setattr(private, "HOLD", 0)  # so that the threads switch all the time
     words = [str(number) for number in range(20_000)]
 
     session = _Session()
@@ -176,7 +176,7 @@ async def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPat
 
 
 def _taking(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], None]) -> Callable[[str], Thread]:
-    """Runs in turn: by their names, each in a thread of its own."""
+    """Runs by name, each in a thread, that take turns."""
     monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, name: run(name))
     private.run_in_turn()
 
@@ -239,7 +239,7 @@ def test_a_run_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def _waits_to_send(app: object) -> bool:
-    """Whether the system keeps back what the server says, on a web socket of a server such as Streamlit starts."""
+    """Whether the system delays small packets on a web socket of a server like Streamlit's."""
     bound = _bind_socket("127.0.0.1", 0, 1)
     one = uvicorn.Server(uvicorn.Config(app, ws="websockets-sansio", lifespan="off", log_level="error"))
     serving = asyncio.create_task(one.serve([bound]))
@@ -254,14 +254,14 @@ async def _waits_to_send(app: object) -> bool:
 
 
 async def _says_hello(scope: dict, receive: object, send: object) -> None:
-    await receive()  # that somebody comes
+    await receive()  # until somebody connects
     await send({"type": "websocket.accept"})
     await send({"type": "websocket.send", "text": "hello"})
-    await receive()  # that they leave
+    await receive()  # until they leave
 
 
 def _hears(*said: BackMsg) -> list[BackMsg]:
-    """What Streamlit hears of these messages."""
+    """The messages that reach Streamlit."""
     messages = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in said]
 
     async def talk() -> list[BackMsg]:
@@ -347,7 +347,7 @@ def test_what_is_no_message_is_answered_by_streamlit() -> None:
 
 
 def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not by a page of another site that tries to open ours; nor at the start, for the address that is printed."""
+    """Neither when a page of another site opens a socket, nor at the start, for the printed address."""
     asked: list[str] = []
     monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("checkip"))
     assert not is_url_from_allowed_origins("http://evil.example") and asked
@@ -364,7 +364,7 @@ def test_what_pages_say_is_sent_without_delay() -> None:
 
 @cache
 def _entrance() -> entrance.Entrance:
-    """That of an app that says "app:" and the path that it was asked for."""
+    """The entrance to an app that answers "app:" and the path."""
 
     async def app(scope: dict, receive: object, send: object) -> None:
         await PlainTextResponse(f"app:{scope['path']}", headers={"X-Content-Type-Options": "?"})(scope, receive, send)
@@ -373,7 +373,7 @@ def _entrance() -> entrance.Entrance:
 
 
 async def _ask(path: str, client: str = "127.0.0.1", headers: dict[str, str] | None = None) -> tuple[int, dict, str]:
-    """Its answer: status, headers, text."""
+    """Request a path; returns status, headers, text."""
     heard: list[dict] = []
 
     async def send(message: dict) -> None:

@@ -1,4 +1,4 @@
-"""All that Streamlit, uvicorn and Plotly promise nobody, and we use, is there: an upgrade without it fails here."""
+"""The private parts of Streamlit, uvicorn and Plotly that we use exist: an upgrade without one fails here."""
 
 import ast
 import inspect
@@ -40,7 +40,7 @@ OURS = (assets.START, assets.STYLE, *assets.SCRIPTS.values())
 
 @cache
 def _client() -> str:
-    """All of Streamlit's client."""
+    """Source of Streamlit's frontend."""
     files = Path(file_util.get_static_dir()).rglob("*")
     return "\n".join(file.read_text("utf-8", "replace") for file in files if file.suffix in (".js", ".css"))
 
@@ -67,7 +67,7 @@ def _client() -> str:
     ids=lambda value: getattr(value, "__qualname__", ""),
 )
 def test_what_we_call_and_replace_takes_what_we_give_it(function: Callable, parameters: tuple[str, ...]) -> None:
-    """By these names, the first of them in this order; and nothing else must be given."""
+    """By these parameter names, in this order, and no other parameter is required."""
     theirs = inspect.signature(function).parameters
     assert tuple(theirs)[: len(parameters) - 1] == parameters[:-1] and set(parameters) <= set(theirs)
     assert not [name for name, one in theirs.items() if one.default is one.empty and name not in parameters]
@@ -102,7 +102,7 @@ def test_a_run_gives_way_to_a_click_on_the_page_alone_which_is_then_made(monkeyp
 
 
 def _set_by(function: Callable) -> set[str]:
-    """What a method sets of itself."""
+    """Attributes that a method sets."""
     tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))
     return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
 
@@ -138,7 +138,7 @@ def test_failures_are_written_down_by_those_who_are_asked_to_do_so_seldom() -> N
 
 
 def test_a_run_tells_how_it_goes_on() -> None:
-    """One more kind of event must be sorted by us: does a run go on after it, or is it over?"""
+    """A new kind of event must be sorted by us: does a run continue after it or is it over?"""
     over = {
         "SCRIPT_STOPPED_WITH_COMPILE_ERROR",
         "SCRIPT_STOPPED_WITH_SUCCESS",
@@ -167,7 +167,7 @@ def test_streamlits_client_says_what_we_translate() -> None:
 
 
 def _looked_for() -> set[str]:
-    """What our scripts and style.css look for in a page: by data-testid, by its other data-, by class."""
+    """Selectors in our scripts and style.css: data-testid, other data- attributes, classes."""
     found: set[str] = set()
     for source in OURS:
         text = re.sub(r"/\*.*?\*/|\$\{[^{}]*\}", "", assets.content(source).decode(), flags=re.DOTALL)
@@ -181,14 +181,14 @@ def _looked_for() -> set[str]:
 
 @cache
 def _ours() -> str:
-    """All Python and scripts of pages/ and of the overview, in which the classes of our own are written."""
+    """All Python and scripts of pages/ and the overview, which set our own classes."""
     folders = HOUSE / "pages", HOUSE / "model" / "overview"
     sources = (source for folder in folders for kind in ("*.py", "*.js") for source in folder.rglob(kind))
     return "\n".join(source.read_text("utf-8") for source in sources)
 
 
 def _written_here(name: str) -> bool:
-    """Whether a name is one of ours: a class in quotes somewhere, the key of a widget, or an attribute that we set."""
+    """Whether a name is ours: a quoted class, the key of a widget, or an attribute that we set."""
     if name.startswith("data-"):
         return f"dataset.{name.removeprefix('data-')} =" in _ours()
     return name.startswith("st-key-") or bool(re.search(rf"[\"' ]{name}[\"' ]", _ours()))

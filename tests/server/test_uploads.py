@@ -1,6 +1,4 @@
-"""Files as people upload them: each is read as the digit that it shows, or refused in a sentence; and all together take
-little memory.
-"""
+"""Uploads: each is read as its digit or refused in a sentence, and all together take little memory."""
 
 import asyncio
 import zlib
@@ -52,7 +50,7 @@ def test_a_jpeg_of_endless_scans_is_not_unpacked() -> None:
 
 
 def claims(width: int, height: int, kind: str, mode: str = "RGB", **options: object) -> bytes:
-    """A file whose head says so many pixels, of which next to nothing follows."""
+    """A file whose header claims this many pixels, with next to no data."""
     content = bytearray(saved(Image.new(mode, (16, 16)), kind, **options))
     if kind == "PNG":
         content[16:24] = width.to_bytes(4, "big") + height.to_bytes(4, "big")

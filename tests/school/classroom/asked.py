@@ -1,4 +1,4 @@
-"""Questions of each gesture, as a class is asked them, with true answers and right and wrong guesses."""
+"""A question of each kind with its answer and right and wrong guesses."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ SECRET = {"en": "Because of the residual.", "zh": "因为有残差。"}
 
 
 class Example(NamedTuple):
-    """right: guesses that are right; wrong: guesses that are possible and not right; impossible: none at all."""
+    """Guesses of three kinds: right, wrong, and impossible (must be refused)."""
 
     shown: Shown
     truth: Told

@@ -6,7 +6,7 @@ from tests.school.classroom.asked import EXAMPLES
 
 
 class Class:
-    """A class that this store keeps, and what its teacher does in it."""
+    """A class in a store, with its teacher's actions."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -17,7 +17,7 @@ class Class:
         return self.store.of_teacher(self.code, self.key)
 
     def ask(self, gesture: str = "tap", truth: dict | None = None, shown: dict | None = None) -> None:
-        """truth: where it is not the example's. shown: what of it is."""
+        """Ask an example. truth: instead of the example's own. shown: what phones may see of it."""
         example = EXAMPLES[gesture]
         shown = example.shown | (shown or {})
         self.store.ask(self.code, self.key, self.room.version, 0, shown, truth or example.truth)

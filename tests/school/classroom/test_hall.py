@@ -1,4 +1,4 @@
-"""The phones of a worker, where its store does not answer."""
+"""Phones of a worker whose store does not respond."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ from pages.school.classroom.store import Ballot, Store, UnavailableError
 
 
 class Stuck(Store):
-    """A store whose database stands still."""
+    """A store whose database hangs."""
 
     def vote_all(self, ballots: object) -> list:
         time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""The phases of a class as laws: which way leads on, which ways are barred, and what is proposed."""
+"""Phases of a class: which may follow which, and which one is proposed."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ from pages.school.classroom.phases import (
 
 
 def walk(turns: int = 40) -> list[tuple[Phase, int]]:
-    """What a teacher comes through who always says “next”."""
+    """Phases visited by a teacher who always presses “next”."""
     phase, number = Phase.LOBBY, 1
     seen = [(phase, number)]
     for _ in range(turns):

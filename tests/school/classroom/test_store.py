@@ -1,4 +1,4 @@
-"""Where classes are kept, on SQLite and on PostgreSQL: whose they are, which acts and votes count, what phones see."""
+"""The store of classes on SQLite and PostgreSQL: keys, actions, votes, what phones see."""
 
 import json
 import os
@@ -47,13 +47,13 @@ def postgres_url() -> Iterator[str]:
         yield url
 
 
-#: What the two databases do each in its own way is tried on both; all else on SQLite.
+#: Tests of what differs between the databases run on both, all others on SQLite.
 both = pytest.mark.parametrize("url", ["sqlite", "postgres"], indirect=True)
 
 
 @pytest.fixture
 def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An empty place for classes, as the environment would name it."""
+    """URL of an empty database."""
     if getattr(request, "param", "sqlite") == "sqlite":
         monkeypatch.delenv("DATABASE_URL", raising=False)
         monkeypatch.setenv("GLASS_DATA", str(tmp_path / "data"))
@@ -64,7 +64,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    """One worker's."""
+    """The store of one worker."""
     one = Store(url)
     yield one
     with one._transaction() as now:
@@ -170,7 +170,7 @@ def test_a_phase_that_cannot_follow_is_not_gone_to(lesson: Class) -> None:
 def test_a_class_that_was_ended_by_mistake_goes_on_where_it_was(
     lesson: Class, ways: tuple[Phase, ...], back: Phase
 ) -> None:
-    """But a vote that its end has closed stays closed."""
+    """A vote closed by the end stays closed."""
     before = lesson.go(*ways)
     voted = lesson.vote() is Verdict.KEPT
     ended = lesson.go(Phase.ENDED)
@@ -318,7 +318,7 @@ def test_while_it_is_open_nobody_sees_what_was_answered(lesson: Class) -> None:
 
 @both
 def test_votes_of_many_workers_at_once_are_each_kept_once(lesson: Class, url: str) -> None:
-    """Each phone votes through two workers: one of the two votes stays, and no worker waits for another for ever."""
+    """Each phone votes through two workers: one of its two votes stays, and no worker waits forever."""
     lesson.go(*TO_OPEN)
     batches = [
         [Ballot(lesson.code, 1, 1, f"{place:03}", "01"[worker % 2], 1 + worker % 3) for place in range(300)]
@@ -341,7 +341,7 @@ def test_votes_of_many_workers_at_once_are_each_kept_once(lesson: Class, url: st
 
 @both
 def test_when_a_question_is_closed_each_vote_is_kept_or_told_no(lesson: Class, url: str) -> None:
-    """However closing falls between votes: what was acknowledged is there, and nothing else."""
+    """Exactly the acknowledged votes are kept, whenever closing falls between them."""
     lesson.go(*TO_OPEN)
     acknowledged, start = [], threading.Barrier(5)
 
@@ -411,7 +411,7 @@ def test_a_phone_is_told_the_truth_only_once_it_is_revealed_and_the_stem_before_
 
 
 def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
-    """But the page that she leads to, while no question waits that it could answer."""
+    """Except the page that she leads to, while no question is open that it could answer."""
     lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
     lobby = lesson.store.snapshot(lesson.code)
     lesson.go(*TO_OPEN)
@@ -558,7 +558,7 @@ def test_a_locked_database_is_said_and_waited_for(file: Path) -> None:
 
 def test_a_full_disk_is_said_and_waited_for(file: Path) -> None:
     def hurt() -> Callable[[], None]:
-        """No file of this process may be written beyond its first byte."""
+        """Limit files of this process to one byte."""
         usual = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1, usual[1]))
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, usual)
@@ -568,7 +568,7 @@ def test_a_full_disk_is_said_and_waited_for(file: Path) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of three megabytes. Who may mount none skips."""
+    """A disk of 3 MB; skips without the right to mount."""
     disk = tmp_path / "disk"
     disk.mkdir()
     if (
@@ -680,7 +680,7 @@ def test_without_a_word_classes_are_kept_beside_the_app_where_git_does_not_look(
 
 
 def test_a_postgres_that_stands_still_is_said_and_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its machine still answers, so that no connection breaks and no timeout of its own ends anything."""
+    """Its machine still responds, so no connection breaks and none of its own timeouts applies."""
     monkeypatch.setattr(kept, "WAIT", 1)
     with postgres() as url:
         store = Store(url)

@@ -1,4 +1,4 @@
-"""What votes add up to, for every gesture."""
+"""Tallies of votes, for every kind of question."""
 
 import json
 
@@ -14,7 +14,7 @@ GESTURES = list(EXAMPLES)
 
 
 def votes_on(gesture: str) -> list[Vote]:
-    """All right and wrong guesses as a phone sends them; who is wrong is sure."""
+    """All right and wrong guesses as phones send them; the wrong ones with high confidence."""
     example = EXAMPLES[gesture]
     told = [Vote(checked(example.shown, guess), 1) for guess in example.right]
     return told + [Vote(checked(example.shown, guess), 3) for guess in example.wrong]

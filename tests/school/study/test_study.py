@@ -1,4 +1,4 @@
-"""The study from its first question to its notebook: an effect that was put into answers comes out, and no other."""
+"""The study: its notebook finds the effect that was put into simulated answers, and no other."""
 
 import io
 import json
@@ -23,7 +23,7 @@ from tests.cells import shown
 
 NOTEBOOK = Path(lesson.__file__).parent / "analysis.ipynb"
 PHONES = 60
-Answers = np.ndarray  # (pass, phone, question): the place of the option that is given
+Answers = np.ndarray  # (pass, phone, question): index of the chosen option
 
 
 def made(effect: float, *, phones: int = PHONES, seed: int = 0) -> Answers:
@@ -44,7 +44,7 @@ def true_change(effect: float) -> float:
 
 
 def held(store: Store, answers: Answers) -> pd.DataFrame:
-    """A class that gives these answers, each phone from its own number, and what it hands over."""
+    """Hold a class that gives these answers; returns its exported table."""
     code, key = store.create()
     for asked in answers:
         for place, question in enumerate(STUDY.questions):
@@ -72,7 +72,7 @@ def held(store: Store, answers: Answers) -> pd.DataFrame:
 
 
 def analysed(table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
-    """The names of the notebook after its last cell, run beside this table."""
+    """Variables of the notebook after running it on this table."""
     (folder / "study.csv").write_bytes(exports.csv(table))
     monkeypatch.chdir(folder)
     names: dict = {}
