@@ -27,7 +27,7 @@ def open_part(tab: str, **link: str):
     return open_page("add_and_norm", **{"s": SENTENCE, "layer": "2", "tab": tab, **link})
 
 
-def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> None:
+def test_layer_input_and_output_have_the_number_of_the_layer() -> None:
     app = open_part("maps", layer="3", sublayer="2", stage="norm_2")
     assert "X^{(3)}" in "".join(steps(app))
     assert "X^{(2)}" in "".join(steps(open_part("maps", layer="2", sublayer="2", stage="norm_2")))
@@ -79,7 +79,7 @@ def test_no_name_of_an_arrow_lies_on_a_line_or_on_another_name(network: str, lan
 
 
 @pytest.mark.parametrize("network", COVER)
-def test_whichever_map_is_worked_out_the_heading_is_an_equation_of_this_sublayer(network: str) -> None:
+def test_heading_above_each_map_is_an_equation_of_its_sublayer(network: str) -> None:
     run = trace_of(network)
     for layer in range(run.config.layers):
         for sublayer in range(1, len(run.graph.sublayers(layer)) + 1):
@@ -93,7 +93,7 @@ def test_whichever_map_is_worked_out_the_heading_is_an_equation_of_this_sublayer
 
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}])
-def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
+def test_gradient_curves_are_of_this_run(link: dict[str, str]) -> None:
     app = open_part("why", **link)
     choice = app.session_state["choice"]
     pipeline, trace = pipelines.pipeline(choice.pipeline), pipelines.run(choice.pipeline, choice.subject)
@@ -104,12 +104,12 @@ def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
     assert f"{drawn[3][:-1].min():.2f}" in said(app)
 
 
-def test_nobody_is_told_of_the_gradients_of_a_changed_run() -> None:
+def test_edited_run_shows_no_gradients() -> None:
     cut = Edit("layers.0.attention.heads", "zero", head=1)
     assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == ["add_and_norm.batch_norm"]
 
 
-def test_without_a_part_its_line_its_guess_and_its_words_are_what_was_measured() -> None:
+def test_ablated_sublayer_shows_measured_curve_guess_and_words() -> None:
     app, pipeline = open_part("arrows", token="3"), pipelines.pipeline("text")
     found = fates(pipeline, SENTENCE)
     (drawn,) = [chart["figure"] for chart in charts(app) if chart["key"] == "add_and_norm.without"]
@@ -123,7 +123,7 @@ def test_without_a_part_its_line_its_guess_and_its_words_are_what_was_measured()
     assert f"after layer {layer}: mean cosine {found['residual'].alike[layer]:.2f}" in said(app)
 
 
-def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_are_called_equal_only_where_they_become_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     run = pipelines.run("text", SENTENCE)
     usual = Fate(mean_likeness(run.states()), np.full(7, 14.0))
     monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual})

@@ -67,7 +67,7 @@ def click(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, int], None]:
     return click
 
 
-def test_several_words_can_be_hidden_at_once_and_a_link_holds_them(click: Callable[[AppTest, int], None]) -> None:
+def test_link_holds_several_hidden_words(click: Callable[[AppTest, int], None]) -> None:
     app = open_page("answer", s=SENTENCE)
     for several, word, hidden in (
         (False, 1, (2,)),
@@ -104,7 +104,7 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
 
 
 @pytest.mark.parametrize("sentence", [SENTENCE])
-def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: str) -> None:
+def test_without_mask_each_position_predicts_its_visible_word(sentence: str) -> None:
     link = {"s": sentence, "hidden": "none", "token": "4"}
     app = open_page("answer", **link, tab="places")
     drawn = figure(app)
@@ -122,7 +122,7 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     ("place", "word", "line", "language"),
     [(0, 900, "answer", "en"), (2, None, "logits", "zh"), (4, 77, "answer", "zh")],
 )
-def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, line: str, language: str) -> None:
+def test_arithmetic_is_of_the_chosen_position_and_word(place: int, word, line: str, language: str) -> None:
     link = {"token": str(place + 1), "stage": line, "lang": language} | ({} if word is None else {"output": str(word)})
     app = open_page("answer", s=SENTENCE, hidden="3", **link)
     logits = run(SENTENCE, 2)["logits"][place].astype(np.float64)
@@ -133,7 +133,7 @@ def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, l
 
 
 @pytest.mark.parametrize(("kind", "language"), [("digit", "en"), ("flat", "zh")])
-def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None:
+def test_class_probabilities_come_from_the_first_token(kind: str, language: str) -> None:
     app = open_page("answer", input=kind, lang=language, stage="logits")
     choice = app.session_state["choice"]
     trace = pipelines.run(choice.pipeline, choice.subject)
@@ -145,7 +145,7 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
 
 
 @pytest.mark.parametrize(("token", "output"), [("5", None), ("6", "9")])
-def test_the_chart_the_map_and_the_arithmetic_are_of_the_same_token(token: str, output: str | None) -> None:
+def test_chart_map_and_arithmetic_show_the_same_token(token: str, output: str | None) -> None:
     """Also when another token than the hidden one was chosen, on Home or in the map."""
     more = {} if output is None else {"output": output}
     app = open_page("answer", s=SENTENCE, hidden="3", token=token, **more)

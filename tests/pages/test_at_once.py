@@ -27,12 +27,12 @@ def sent(app: AppTest) -> list[object]:
     ],
     ids=["difference", "another input", "× V"],
 )
-def test_what_the_browser_could_not_draw_rightly_waits_for_the_server(link: dict[str, str]) -> None:
+def test_browser_is_sent_no_heads_that_it_would_draw_wrongly(link: dict[str, str]) -> None:
     app = open_page("attention", **LINK, **link)
     assert not sent(app) and not charts(app)[0]["once"]
 
 
-def test_of_a_run_with_very_many_numbers_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browser_is_sent_no_heads_of_a_very_large_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.drawing.at_once.MOST", 100)
     app = open_page("attention", **LINK)
     assert not sent(app) and not charts(app)[0]["once"]

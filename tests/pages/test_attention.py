@@ -51,7 +51,7 @@ def test_a_weight_is_followed_from_query_and_key_to_the_row_of_the_head(link: di
     np.testing.assert_allclose(said, wanted, atol=0.006)
 
 
-def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
+def test_no_strips_where_an_edit_broke_the_equation() -> None:
     app = open_page("attention", s=SENTENCE, edits="layers.0.attention.scaled~temperature~value.3")
     assert not [body for body in in_html(app) if 'class="weight"' in body] and steps(app)
     for changed, summed in (("1", False), ("2", True)):
@@ -63,7 +63,7 @@ def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("name", COVER)
-def test_what_is_said_of_the_chosen_head_once_divided_is_what_its_weights_are(name: str) -> None:
+def test_table_of_scaling_agrees_with_the_weights(name: str) -> None:
     """Also with relative position biases and masked keys."""
     run = trace_of(name)
     if not run.config.divided or run.config.distance_terms or len(run.tokens) == 1:
@@ -75,7 +75,7 @@ def test_what_is_said_of_the_chosen_head_once_divided_is_what_its_weights_are(na
         np.testing.assert_allclose([largest, slope], [p.mean(), (p * (1 - p)).mean()], atol=1e-5)
 
 
-def test_play_shows_the_first_step_skips_none_and_is_still_for_who_comes_back() -> None:
+def test_play_starts_at_the_first_step_and_stops_when_left() -> None:
     app = open_page("attention", s=SENTENCE, tab="steps")
     app.button(key="attention.play").click().run()
     assert_fine(app)
@@ -90,7 +90,7 @@ def test_play_shows_the_first_step_skips_none_and_is_still_for_who_comes_back() 
     assert not app.session_state["player.page"]
 
 
-def test_a_mask_is_told_from_the_word_of_that_name() -> None:
+def test_attention_mask_is_distinguished_from_the_mask_token() -> None:
     link = {"stage": "masked", "layer": "2", "head": "3"}
     app = open_page("attention", s="the dog [MASK] the cat .", **link)
     weights = run_of(app)["layers.1.attention.weights"][2]

@@ -23,7 +23,7 @@ SHORT = "i love you ."
 HEAD = Edit("layers.2.attention.heads", "zero", head=2)
 
 
-def test_a_change_that_does_not_fit_waits_and_the_others_are_made() -> None:
+def test_edit_that_does_not_fit_is_kept_and_the_others_applied() -> None:
     far, link = Edit("layers.1.norm_2", "zero", token=13), {"layer": "3", "head": "3"}
     codes = {edits: "~~".join(map(edit_code, edits)) for edits in ((HEAD, far), (HEAD,), (far,))}
     plain_run, one = (open_page("heads", s=SHORT, edits=code, **link) for code in ("", codes[HEAD,]))
@@ -46,7 +46,7 @@ def test_no_more_changes_are_made_than_a_link_holds() -> None:
     assert catalogue("en")["change.full"].format(n=MOST_EDITS) in texts(app)
 
 
-def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
+def test_no_edit_is_made_that_the_link_cannot_hold() -> None:
     long = "50 % ~ " * 57  # characters that are longer when escaped
     patches = [Edit("layers.1.add_1", "patch", source=long, token=i, from_token=i) for i in range(MOST_EDITS)]
     room = next(n for n in range(MOST_EDITS) if is_full(tuple(patches[:n]), (patches[n],)))
@@ -64,7 +64,7 @@ def test_a_change_of_what_cannot_be_changed_waits_under_its_own_name(key: str) -
     assert key.rsplit(".", 1)[-1] in button.label.replace("\\", "")
 
 
-def test_of_many_changes_that_do_not_fit_the_run_is_not_tried_with_each(monkeypatch) -> None:
+def test_many_edits_that_do_not_fit_take_few_runs(monkeypatch) -> None:
     searched = []
     original = Translator._search
     monkeypatch.setattr(Translator, "_search", lambda *told: searched.append(1) or original(*told))
@@ -88,7 +88,7 @@ def test_a_drawing_to_compare_with_that_cannot_be_read_is_said_to_be_none() -> N
         ("translation", Edit("layers.0.ffn.activation", "zero", neuron=2000)),  # the translator has 1,024 neurons
     ],
 )
-def test_a_change_that_does_not_fit_what_the_page_is_about_waits_in_grey(page: str, change: Edit) -> None:
+def test_edit_that_does_not_fit_the_page_is_shown_in_grey(page: str, change: Edit) -> None:
     both = (change, Edit("layers.0.ffn.output", "zero"))
     for edits, shown in ((both[:1], False), (both, True)):
         app = open_page(page, s=SHORT, model="paper", edits="~~".join(map(edit_code, edits)))

@@ -34,7 +34,7 @@ from tests.pages.opening import at_page, charts, maps, open_page, said, tables, 
 LOCAL = {"Origin": "http://localhost:8501"}
 
 
-def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_piece_of_a_pair_names_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     column, link = catalogue("zh")["tokens.column_segment"], bring(monkeypatch, "MiniLM") | {"lang": "zh"}
     app = open_page("tokens", tab="pieces", **link)
     assert "".join(app.dataframe[0].value[column]) == "A" * 8 + "B" * 7
@@ -83,7 +83,7 @@ def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(
     assert warnings(app) == [catalogue("en")["error.input_not_cut"]]
 
 
-def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arithmetic_of_many_tokens_is_short_until_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     link = {
         "model": name,
@@ -101,7 +101,7 @@ def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(mo
     assert "working.every_row" not in [toggle.key for toggle in app.toggle]
 
 
-def test_a_few_numbers_far_out_bleach_no_map_and_are_named() -> None:
+def test_outliers_do_not_dominate_the_colour_scale_and_are_named() -> None:
     run = load(str(MINILM))("the cat sat on a mat")
     picture, far = quantity_map(run, Place(), "embedding.sum", ""), outliers(run["embedding.sum"])
     assert far is not None and picture.drawn().data[0]["zmax"] == pytest.approx(far.usual)
@@ -175,13 +175,13 @@ def test_every_reason_has_a_sentence_in_both_languages() -> None:
             assert set(re.findall(r"\{(\w+)\}", said)) <= set(re.findall(r"\{(\w+)\}", sentence))
 
 
-def test_what_only_the_checkpoint_can_read_our_own_networks_say_they_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_networks_refuse_text_that_only_the_checkpoint_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
     app = open_page("translation", model=name, s="สวัสดี")
     assert warnings(app) == [catalogue("en")["error.input_unknown_only"]]
 
 
-def test_something_is_read_by_who_knows_none_of_our_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_words_open_an_example_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, theirs("BertForMaskedLM")[1])
     app = open_page("attention", model=name, s="zzz")
     said = catalogue("en")["error.input_unknown_only_theirs"]  # which languages it reads, only its makers know
@@ -302,7 +302,7 @@ def test_of_the_hub_those_on_this_machine_name_models(
     assert frame._is_on_this_machine() is here
 
 
-def test_networks_that_visitors_name_take_a_bounded_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_named_by_visitors_use_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     offer(monkeypatch)
     monkeypatch.setattr(offered, "_added", {})
     monkeypatch.setenv("MODELS_FROM", str(tmp_path))

@@ -51,7 +51,7 @@ def names_it(picture: Picture, what: str) -> bool:
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_key_is_the_rows_largest_in_every_picture_of_an_encoders_attention(name: str) -> None:
+def test_default_key_is_the_largest_of_its_row_in_every_picture(name: str) -> None:
     run = trace_of(name)
     for at, prefix in of_rows(run)[:: max(1, len(of_rows(run)) // 20)]:
         names = placed(queries_and_keys(run, f"{prefix}weights")[1])
@@ -75,7 +75,7 @@ def test_the_key_is_the_rows_largest_in_every_picture_of_an_encoders_attention(n
             assert names_it(said, f"“{names[best]}”: {weights[best]:.3f}")
 
 
-def test_the_key_is_the_rows_largest_of_what_a_decoder_reads_until_the_reader_chooses_one() -> None:
+def test_default_key_of_a_decoder_is_the_largest_until_one_is_chosen() -> None:
     run = pipelines.run("translation", Task("i was so tired that i did not eat ."))
     for at, prefix in of_rows(run, "decoder."):
         key = int(run[f"{prefix}weights"][at.head, at.step].argmax())

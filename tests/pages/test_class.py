@@ -172,7 +172,7 @@ def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch
     assert (room.phase, room.number, room.round) == (Phase.QUESTION, 2, 1)
 
 
-def test_a_study_asks_all_twice_tells_nothing_before_its_end_and_offers_the_tour_in_between(classes: Store) -> None:
+def test_study_asks_all_twice_with_a_tour_between_and_no_answer_before_the_end(classes: Store) -> None:
     app, words = begun("zh", lesson="study"), catalogue("zh")
     notes, asked = notes_of(app, "zh"), []
     assert words["study.told"] in texts(app)
@@ -230,7 +230,7 @@ def test_the_notes_count_from_the_first_question_and_expect_the_rest_to_go_as_fa
     assert said[1] == (10, min(2 * rest, round(10 / planned[0] * rest))) and said[3] == (900, 2 * rest)
 
 
-def test_who_teaches_finds_homework_and_lessons_of_her_own_in_a_presentation(classes: Store) -> None:
+def test_presentation_offers_the_teacher_homework_and_lessons(classes: Store) -> None:
     app = begun()
     turn_to(app, "lesson").run()
     assert_fine(app)
@@ -545,9 +545,7 @@ def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch:
     assert catalogue("en")["class.unavailable"] in texts(app)
 
 
-def test_who_starts_many_classes_keeps_nobody_else_from_starting_one(
-    classes: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_starting_many_classes_does_not_block_others(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk, "starts", Queue(1 / 300, 2))
     monkeypatch.setattr(desk, "address", lambda: "192.0.2.1")
     for _ in range(3):
@@ -625,7 +623,7 @@ def test_a_window_that_its_teacher_opens_anew_leads_as_the_one_before_did_and_le
     assert led_after_opening("layers") == "what_if?goal=oneway.90.5"
 
 
-def test_a_hidden_word_stands_on_no_page_in_class_until_it_was_asked_for(classes: Store) -> None:
+def test_class_pages_do_not_reveal_a_hidden_word_before_it_was_asked(classes: Store) -> None:
     app = open_page("class", lang="en")
     click(app, "start")
     member = open_page("attention", lang="en", **{"class": code_of(app)})
@@ -643,9 +641,7 @@ def test_a_hidden_word_stands_on_no_page_in_class_until_it_was_asked_for(classes
     assert "did" in {word["text"] for word in line(open_page("attention", lang="en"))["words"]}
 
 
-def test_a_task_goes_to_the_phones_that_follow_and_nobody_loses_the_one_he_has(
-    classes: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_task_reaches_following_phones_and_stays_when_led_on(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     app = begun(goal="oneway.90.5", lesson="heads")
     turn_to(app, "attention").run()
     app.button(key="lead").click().run()
@@ -697,7 +693,7 @@ def test_from_a_presentation_one_comes_to_where_a_lesson_is_made(classes: Store)
     assert catalogue("en")["lesson.make"] in [box.label for box in app.expander]
 
 
-def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_where_he_is(
+def test_invented_class_codes_are_rate_limited_and_members_are_not(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, _ = classes.create(desk.plan_of(Choice()))

@@ -32,7 +32,7 @@ def attention(**link: str):
     return open_page("attention", **{"layer": "3", "stage": "scores", **link})
 
 
-def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
+def test_tokens_without_a_counterpart_are_blank_and_named() -> None:
     app = attention(s="she sat by the big river .", other="she sat by the river .", shown="against")
     tokens = pipelines.run("text", "she sat by the big river .").tokens
     extra = tokens.index("big")
@@ -57,7 +57,7 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
     assert not any(word["place"] for word in line(unmoved)["beside"]), "where no place is shifted"
 
 
-def test_nothing_is_hollow_where_the_other_input_has_nothing() -> None:
+def test_no_hollow_marks_where_the_other_input_has_no_value() -> None:
     sentence, extra = "she sat by the big river .", "6"
     for token, told in ((extra, "change.both_alone"), ("5", "change.both_beside")):
         said = open_page(
@@ -67,7 +67,7 @@ def test_nothing_is_hollow_where_the_other_input_has_nothing() -> None:
             assert (catalogue("en")[text] in texts(said)) == (text == told)
 
 
-def test_what_both_inputs_have_is_not_marked_though_one_hides_it() -> None:
+def test_common_words_are_not_marked_even_if_one_is_hidden() -> None:
     app = open_page("answer", s=DOG, other=DOG.replace("cat", "bird"), hidden="3", shown="against")
     assert [word["text"] for word in line(app)["beside"] if word["differs"]] == ["bird"]
 
@@ -101,7 +101,7 @@ def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None
     np.testing.assert_array_equal(maps(app)[0], scores_of(RIVER))
 
 
-def test_both_stand_beside_each_other_in_the_same_colours() -> None:
+def test_both_runs_share_one_colour_scale() -> None:
     app = attention(s=RIVER, other=MONEY, shown="beside")
     here, there = (figure(app, which)["data"][0] for which in (0, 1))
     np.testing.assert_array_equal(numbers(here["z"]), scores_of(RIVER))
@@ -110,7 +110,7 @@ def test_both_stand_beside_each_other_in_the_same_colours() -> None:
 
 
 @pytest.mark.parametrize("page", ["attention", "add_and_norm", "queries_keys_values"])
-def test_the_other_runs_picture_is_called_what_it_is_called_where_that_run_is_this_one(page: str) -> None:
+def test_heading_of_the_other_run_is_the_one_it_has_by_itself(page: str) -> None:
     """Its heading does not depend on which of the two is this run."""
     sides = [
         {one["key"]: one["caption"].rsplit(" · ", 2)[0] for one in charts(open_page(page, layer="2", head="3", **link))}
@@ -149,7 +149,7 @@ def test_the_other_drawing_is_prepared_in_every_step() -> None:
 # The same network before training.
 
 
-def test_the_twin_has_the_same_sizes_reads_the_same_and_was_never_trained() -> None:
+def test_untrained_twin_has_the_same_config_and_tokenizer() -> None:
     trained, twin = pipelines.pipeline("text"), pipelines.pipeline("text" + TWIN)
     fresh = untrained(trained.config).state_dict()
     own = twin.network.state_dict()
@@ -158,7 +158,7 @@ def test_the_twin_has_the_same_sizes_reads_the_same_and_was_never_trained() -> N
     assert (own["layers.0.attention.W_Q.weight"] != trained.network.layers[0].attention.W_Q.weight).any()
 
 
-def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> None:
+def test_difference_from_the_twin_is_trained_minus_untrained() -> None:
     app = attention(s=DOG, twin="true", shown="against", hidden="3")
     subject = pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [2])
     here, there = (pipelines.run(name, tuple(subject))[SCORES][0] for name in ("text", "text" + TWIN))
@@ -166,7 +166,7 @@ def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> Non
     assert "This run minus the other." in texts(app)
 
 
-def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> None:
+def test_one_click_compares_with_the_twin_and_another_input_replaces_it() -> None:
     app = open_page("attention", s=DOG, other=CAT, shown="beside")
     app.toggle(key="compare.twin").set_value(True).run()
     choice = app.session_state["choice"]

@@ -141,7 +141,7 @@ def test_the_lens_shows_where_the_guesses_part() -> None:
     assert np.unravel_index(np.abs(gap).argmax(), gap.shape)[1] in chosen
 
 
-def test_lines_between_words_have_the_colour_of_their_sign_and_the_width_of_their_size() -> None:
+def test_lines_between_words_show_sign_by_colour_and_size_by_width() -> None:
     link, here, there = two_runs("words, changed")
     gap = here[A + "weights"][HEAD] - there[A + "weights"][HEAD]
     drawn = chart(open_page("attention", **link | {"as": "lines"}), "weights")["data"]
@@ -212,7 +212,7 @@ def test_bars_and_lines_of_both_inputs_stand_in_one_picture() -> None:
     assert catalogue("en")["change.only_beside"] not in texts(app)
 
 
-def test_pairs_that_one_run_hides_leave_the_colours_to_the_others() -> None:
+def test_masked_pairs_do_not_set_the_colour_scale() -> None:
     causal = Edit(f"layers.{LAYER}.attention.masked", "causal")
     early = Edit("layers.0.attention.heads", "zero", head=0)
     edits = "~~".join(edit_code(edit) for edit in (early, causal))

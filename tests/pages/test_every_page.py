@@ -166,7 +166,7 @@ def filled(figure: dict) -> bool:
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}], ids=["sentence", "digit"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_bare_link_shows_a_filled_picture_asks_nothing_and_leads_on(name: str, link: dict[str, str]) -> None:
+def test_bare_link_shows_a_filled_picture_no_question_and_the_next_page(name: str, link: dict[str, str]) -> None:
     language = tuple(LANGUAGES)[(NAMES.index(name) + len(link)) % 2]
     app, words = open_page(name, lang=language, **link), catalogue(language)
     shown = list(within(app.main))
@@ -197,7 +197,7 @@ def traces_alive() -> set[int]:
 
 
 @pytest.mark.parametrize("name", NAMES[::2])
-def test_a_visit_runs_what_is_typed_as_typed_and_once_and_keeps_no_run(name: str, monkeypatch) -> None:
+def test_visit_runs_each_sentence_once_as_typed_and_keeps_no_run(name: str, monkeypatch) -> None:
     """Visitors share one cache of runs; callbacks kept in a session must not hold more."""
     pipelines.run.cache_clear()  # a full cache evicts at random
     before, app = traces_alive(), open_page(name, s=f"nobody else sees {name} .")

@@ -77,7 +77,7 @@ def test_distances_alone_are_compared_and_explained(monkeypatch: pytest.MonkeyPa
     assert without_root(case) is None and best_fit(case) is None, "what holds of Q·K alone is not asked of the score"
 
 
-def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_position_bias_is_drawn_from_far_before_to_far_after(monkeypatch: pytest.MonkeyPatch) -> None:
     table = load(str(folder("T5"))).network.layers[0].attention.distances.weight.numpy()
     app = open_page("tokens", **bring(monkeypatch, "T5"), head="2", tab="positions")
     (drawn,) = (numbers(trace["y"]) for trace in chart(app, "distances")["data"] if trace["name"] == "head 2")
@@ -93,7 +93,7 @@ def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: 
         ("ModernBert", tuple(f"layers.{{l}}.attention.{x}_rotated~bypass" for x in "QK"), "positions_masked"),
     ],
 )
-def test_the_laboratory_takes_places_and_distances_away(
+def test_laboratory_ablates_positions_and_relative_biases(
     network: str, edits: tuple[str, ...], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("what_if", **bring(monkeypatch, network), tab="places", edits="~~".join(edits))
@@ -214,7 +214,7 @@ def test_the_cosine_of_two_texts_is_shown_by_pairs_of_tokens_and_a_pair_is_worke
 # -- pictures --------------------------------------------------------------------------------------------------------
 
 
-def test_registers_are_no_seat_of_the_answer_and_their_share_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registers_are_not_the_answer_position_and_their_share_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("attention", **bring(monkeypatch, "registers") | PLACE)
     (share,) = re.findall(r"The registers get (0\.\d+)", said(app))
     assert float(share) == pytest.approx(run_of(app)["layers.1.attention.weights"][2, 1, 1:5].sum(), abs=0.006)

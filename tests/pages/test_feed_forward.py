@@ -52,7 +52,7 @@ def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() 
 
 
 @pytest.mark.parametrize("network", ["pre-norm words", "gated words", "pre-norm patches"])
-def test_a_click_on_a_cell_of_a_neuron_leaves_all_of_them_where_they_are(network: str) -> None:
+def test_click_on_a_neuron_does_not_reorder_the_neurons(network: str) -> None:
     run = trace_of(network)
     for token in (1, len(run.tokens) - 1):
         at = Place(token=token)
@@ -95,7 +95,7 @@ def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() 
     assert [scores[word] for word in words] == pytest.approx(ranked[:10], abs=1e-5)
 
 
-def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:
+def test_neuron_number_is_reduced_for_a_smaller_network() -> None:
     app = open_part("neuron", neuron="1024")
     app.session_state["input"] = "flat"
     app.run()
@@ -106,7 +106,7 @@ def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:
 HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
 
 
-def test_a_reader_s_own_change_is_part_of_the_run_without_ffn() -> None:
+def test_run_without_ffn_keeps_the_readers_edits() -> None:
     edit = Edit("layers.{l}.ffn.output", "zero")
     app = open_part("without", s=HIDDEN, token="4", edits=edit_code(edit))
     bars = [numbers(trace["y"]) for trace in figure(app)["data"]]

@@ -28,7 +28,7 @@ def bars(app: AppTest) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(("change", "told"), [("V~zero", True), ("heads~zero", False), ("weights~zero", False)])
-def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bool) -> None:
+def test_flat_says_av_is_v_unless_heads_or_weights_are_edited(change: str, told: bool) -> None:
     app = open_flat(panel="attention", edits=f"{ATTENTION}{change}~head.2")
     assert app.session_state["choice"].edits
     assert ("so A V is V again" in texts(app)) == told
@@ -38,7 +38,7 @@ def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bo
 
 
 @pytest.mark.parametrize("place", DISTURBED)
-def test_noise_on_query_key_or_score_moves_neither_what_a_head_passes_on_nor_the_answer(place: str) -> None:
+def test_noise_on_query_key_or_score_changes_nothing_on_flat(place: str) -> None:
     for which, ink in enumerate(INK):
         calm = pipelines.run("flat", ink)
         noisy = pipelines.run("flat", ink, (Edit(ATTENTION + place, "noise", NOISE),))
@@ -67,7 +67,7 @@ def test_the_change_that_is_told_is_that_of_the_answer_and_other_changes_stay() 
 
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}, {"input": "flat"}])
-def test_whatever_is_read_elsewhere_a_digit_can_be_drawn_and_only_it_changes(link: dict[str, str]) -> None:
+def test_flat_draws_a_digit_beside_any_input_of_other_pages(link: dict[str, str]) -> None:
     app = open_page("flat", s="the cat sat on the mat .", **link)
     before = app.session_state["choice"]
     app.pills(key="example_digit").set_value(7).run()

@@ -83,7 +83,7 @@ def test_a_link_to_nowhere_is_answered_with_a_sentence_for_each_of_its_values() 
     assert not [value for value in link.values() if not any(value in warning for warning in warnings(app))]
 
 
-def test_a_choice_that_no_link_can_hold_ends_no_visit() -> None:
+def test_choice_that_no_link_can_hold_does_not_break_the_session() -> None:
     app = open_page("attention", s="i love you .")
     app.session_state["at"] = {"edits": "no edits", "token": 2}
     turn_to(app, "heads").run()
@@ -94,7 +94,7 @@ def test_a_choice_that_no_link_can_hold_ends_no_visit() -> None:
     assert not warnings(app)
 
 
-def test_an_address_that_nobody_thought_of_ends_no_visit(monkeypatch) -> None:
+def test_unforeseen_address_does_not_break_the_session(monkeypatch) -> None:
     app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params["s"] = "i love you ."
     with monkeypatch.context() as broken:

@@ -74,7 +74,7 @@ def test_a_head_is_named_by_its_role_where_that_is_clear_else_by_this_run(lang: 
 
 
 @pytest.mark.parametrize(("other", "model"), [({"twin": "true"}, "text" + TWIN), ({"other": "i love you ."}, "text")])
-def test_over_the_other_runs_map_stands_what_its_own_head_does(other: dict[str, str], model: str) -> None:
+def test_heading_above_the_other_runs_map_is_its_own_heads_role(other: dict[str, str], model: str) -> None:
     run = pipelines.run(model, other.get("other", SENTENCE))
     role = plain("heads.read_corpus", name=str(head_names(run, head_roles())[1, 2]))
     read = said(open_part("overview", shown="beside", **other))
@@ -83,7 +83,7 @@ def test_over_the_other_runs_map_stands_what_its_own_head_does(other: dict[str, 
 
 
 @pytest.mark.parametrize(("link", "measured"), [({}, True), ({"edits": "layers.5.ffn.output~zero"}, False)])
-def test_tiles_stand_over_names_and_a_changed_run_has_none_of_the_corpus(link: dict[str, str], measured: bool) -> None:
+def test_tiles_of_an_edited_run_show_no_corpus_measures(link: dict[str, str], measured: bool) -> None:
     words = figure(open_part("overview", **link))["data"][-1]["text"]
     assert len(words) == 48 and all(words) and any("%" in word for word in words) == measured
 
@@ -101,7 +101,7 @@ def test_names_below_tiles_take_no_more_room_than_these_have(heads: int) -> None
     assert _fitting(HeadName("grammar", "determiner →", "78%"), ROOM / 8) == "determiner"
 
 
-def test_a_weight_hardly_above_that_of_an_even_head_names_none() -> None:
+def test_nearly_uniform_weight_names_no_token() -> None:
     run = pipelines.run("digits", sketch.ink(sketch.example()))
     broad = catalogue("en")["heads.kind_broad"]
     for place, does in head_patterns(run)[1].items():
@@ -110,7 +110,7 @@ def test_a_weight_hardly_above_that_of_an_even_head_names_none() -> None:
     assert any(does.name == "token" and does.figure < 3 * does.reference for does in head_patterns(run)[1].values())
 
 
-def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_of_it() -> None:
+def test_experts_of_the_notes_stand_beside_heads_with_that_role() -> None:
     lang = "zh"
     roles = head_roles()
     assert roles is not None
@@ -166,7 +166,7 @@ def one_that_stares(layers: int) -> Pipeline:
     return Pipeline("digits", network, ImageReader(network.config, [str(digit) for digit in range(10)]))
 
 
-def test_a_head_that_stares_does_not_bleach_the_others() -> None:
+def test_one_sharp_head_does_not_fade_the_other_tiles() -> None:
     trace = one_that_stares(12)(sketch.ink(sketch.example()))
     weights, drawn = trace.over_layers("attention.weights"), all_heads(trace, Place(2, 1)).drawn()
     largest, end = weights.max(axis=(2, 3)), max(map(bright_end, weights))

@@ -165,16 +165,14 @@ def beside(app: AppTest, role: str, **at: int) -> dict:
     ("link", "token"),
     [({"s": MASKED}, 6), ({"s": MASKED, "edits": "layers.1.attention.heads~zero~head.3"}, 6), ({}, -1)],
 )
-def test_how_much_the_answer_leans_on_each_head_is_what_the_laboratory_measures(
-    link: dict[str, str], token: int
-) -> None:
+def test_head_effects_on_home_equal_those_of_the_laboratory(link: dict[str, str], token: int) -> None:
     link = link or bring(None, "digit")
     found = beside(open_page("home", **link), "lean", token=max(token, 0))
     assert [*found] == ["lean"] and [*found["lean"]] == [str(token)]
     np.testing.assert_allclose(found["lean"][str(token)], maps(open_page("what_if", **link))[0], atol=1e-7)
 
 
-def test_of_what_takes_long_and_of_no_answer_no_head_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_head_effects_for_slow_networks_or_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("home", s="nobody has asked for this one .", model="paper")
     assert beside(app, "lean") == {"lean": {"-1": []}}
     monkeypatch.setattr("pages.screen.sections.patience.MOST_PRODUCTS", 1000)

@@ -109,7 +109,7 @@ def rows(app: AppTest) -> list[dict[str, str]]:
     return [{name: row[words[f"homework.column_{name}"]] for name in names} for _, row in table.iterrows()]
 
 
-def test_who_has_reached_it_is_told_from_who_only_says_so() -> None:
+def test_table_computes_itself_who_reached_the_goal() -> None:
     changed = {"sentence": "我们[MASK]学校玩吧。", "edits": OFF}
     pasted = f"Li Hua: {link(edits=OFF)}", f"2. Bo\t{link()}", link(**changed), "nothing here, or https", "Li Hua 10:32"
     app = handed_over(*pasted, "", "3. Eve:", lang="zh")
@@ -160,7 +160,7 @@ def test_of_too_many_links_the_rest_is_not_computed() -> None:
     assert len(handed_in("http://x/ " * 100_000)) == MOST_ROWS
 
 
-def test_what_takes_too_long_is_left_out_and_between_two_links_others_have_their_turn(
+def test_slow_links_are_skipped_and_others_take_turns_between_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     slow, usual, pages = "the slow man bought a red [MASK] .", homework.judged, []
@@ -179,7 +179,7 @@ def test_what_takes_too_long_is_left_out_and_between_two_links_others_have_their
     assert len(pages) == 3 == len(set(map(id, pages))) and all(pages)
 
 
-def test_a_crowd_is_served_first_and_what_is_done_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_homework_waits_for_a_crowd_and_keeps_finished_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     usual, crowded = homework.judged, [True]
 
     def wait(*about: object) -> object:

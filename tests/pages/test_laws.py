@@ -91,7 +91,7 @@ def no_longer_holds(text: str, edits: str) -> bool:
 
 
 @pytest.mark.parametrize("text", RELIES)
-def test_no_sentence_promises_an_equation_that_the_run_does_not_hold(text: str) -> None:
+def test_no_sentence_relies_on_an_equation_that_the_run_breaks(text: str) -> None:
     page, tab, _, _ = RELIES[text]
     link = {"s": SENTENCE, "layer": str(LAYER + 1), "head": str(HEAD + 1), "token": "2", "key": "1", **tab}
     own = [edits for edits in (*CHANGES, *MORE) if not edits.startswith("decoder.") and no_longer_holds(text, edits)]

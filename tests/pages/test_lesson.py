@@ -113,7 +113,7 @@ def slide(app: AppTest, key: str, value: float) -> AppTest:
 # -- the tour as a whole -------------------------------------------------------------------------------------------
 
 
-def test_the_tour_of_our_own_sentence_asks_what_an_exam_does_each_beside_a_filled_picture() -> None:
+def test_default_tour_covers_an_exam_each_question_beside_a_filled_picture() -> None:
     """It never says that something was missed, also when questions are skipped."""
     app, words, seen = open_page("lesson", lang="en"), catalogue("en"), []
     while app.query_params.get("question") != END:
@@ -225,7 +225,7 @@ def test_before_the_guess_nothing_holds_the_answer_and_after_it_the_picture_does
     assert short(exact) in said(app) if QUESTIONS[key].gesture == "slide" else answer_in_words(truth) in said(app)
 
 
-def test_what_is_covered_is_nothing_and_all_else_is_the_runs_own() -> None:
+def test_covered_cells_are_empty_and_all_others_recorded() -> None:
     for key, quantity in (("fit", "scores"), ("weights", "weights")):
         app = station(key)
         truth, trace = true(app, key), run_of(app).trace
@@ -286,7 +286,7 @@ def test_an_option_is_given_at_one_tap_on_its_name_or_its_covered_cell_and_marke
         assert not charts(app)[0]["picks"], "once it is answered, no cell is an option"
 
 
-def test_three_chips_are_three_taps() -> None:
+def test_chips_are_placed_by_three_taps() -> None:
     app = station("weights", lang="zh")
     truth = true(app, "weights")
     best = truth.place["key"]
@@ -353,7 +353,7 @@ def test_where_another_input_leaves_answers_behind_the_tour_begins_anew(at: str,
     assert catalogue("en")["lesson.of"].format(number=1, all="")[:3] in texts_of_dots(app)
 
 
-def test_what_was_begun_of_one_input_is_not_held_for_another() -> None:
+def test_unfinished_guess_is_not_kept_for_another_input() -> None:
     """Chips, a typed word, a number on the slider."""
     app = click(station("weights"), "weights.0")
     left = catalogue("en")["lesson.chips_left"]
@@ -443,7 +443,7 @@ def test_the_link_leads_back_to_the_place_and_the_end_to_each_station() -> None:
 
 
 @pytest.mark.parametrize(("lang", "lesson"), [("en", ""), ("zh", "drawing")])
-def test_a_drawing_is_asked_what_has_sense_for_it(lang: str, lesson: str) -> None:
+def test_drawing_gets_only_questions_that_apply_to_it(lang: str, lesson: str) -> None:
     app, told = open_page("lesson", lang=lang, **THREE, lesson=lesson), []
     assert asked(app, "digit", lang) and not stands(app, "sidebar.verdict"), "it would tell"
     while "lesson.show" in [button.key for button in app.button]:

@@ -26,7 +26,7 @@ def of(trace: Trace, layer: int, head: int) -> dict[str, float]:
     return shares(trace, trace.graph.sublayers(layer - 1)[0], head - 1, of_reads(trace))
 
 
-def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_they_agree() -> None:
+def test_known_roles_stand_beside_shares_and_whether_they_agree() -> None:
     for i, (layer, head) in enumerate(KNOWN[1::5]):
         language = ("en", "zh")[i % 2]
         where = {"layer": str(layer), "head": str(head), "lang": language}
@@ -57,7 +57,7 @@ def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_
         ("next", None, 0.1, 0.2, 0.1, None),
     ],
 )
-def test_neighbours_are_known_by_place_and_all_else_by_what_stands_there(
+def test_neighbour_roles_agree_with_position_and_others_with_content(
     name: str, relation: str | None, word: float, place: float, brought: float, key: str | None
 ) -> None:
     found = {"word": word, "place": place, "brought": brought, "rest": 1 - word - place - brought}
@@ -66,7 +66,7 @@ def test_neighbours_are_known_by_place_and_all_else_by_what_stands_there(
     assert key is None or all(f"origins.{key}" in catalogue(language) for language in ("en", "zh"))
 
 
-def test_what_a_score_has_above_its_row_is_followed_back_and_adds_up() -> None:
+def test_sources_of_a_score_add_up_to_its_excess_over_the_row() -> None:
     app = open_page("attention", **WHY, layer="4", head="3")
     scaled = run_of(app)["layers.3.attention.scaled"][2, 3]
     (told,) = re.findall(r"row’s mean \(([-+.\d]+)\) comes from: (.*?)\.(?:\s|$)", said(app))
@@ -76,7 +76,7 @@ def test_what_a_score_has_above_its_row_is_followed_back_and_adds_up() -> None:
     assert "row’s mean (" not in said(open_page("attention", **WHY, layer="1", head="3"))
 
 
-def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_roles_for_drawings_and_other_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("heads", tab="origins", input="digit")
     assert "own patch" in said(app) and "over a corpus" not in said(app).lower()
     with_network(monkeypatch, pre_norm("text"))
@@ -84,7 +84,7 @@ def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("block", "where"), [("attention", (1, 5)), ("cross", (1, 1))])
-def test_of_the_translators_heads_roles_are_told_too(block: str, where: tuple[int, int]) -> None:
+def test_translator_heads_have_roles(block: str, where: tuple[int, int]) -> None:
     layer, head = where
     link = WHY | {"s": "i love you .", "tab": "inside", "step": "3", "token": "3", "key": "2", "block": block}
     app = open_page("translation", **link, layer=str(layer), head=str(head))

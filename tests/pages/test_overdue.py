@@ -46,7 +46,7 @@ def test_a_page_that_takes_too_long_says_so_and_can_be_asked_again(
     assert not warnings(app) and not app.exception and not app.error
 
 
-def test_who_comes_first_may_wait_for_what_all_will_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_visitor_may_wait_longer_for_shared_results(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
 
     def slow(what: Callable) -> Callable:
@@ -113,7 +113,7 @@ def test_a_long_experiment_says_how_many_of_how_many_and_when_it_is_broken_off_i
     assert not [button for button in app.button if button.key == "what_if.work_out"]
 
 
-def test_what_somebody_asked_for_by_a_button_may_take_as_long_as_the_button_said() -> None:
+def test_experiment_may_take_as_long_as_its_button_said() -> None:
     config = PRESETS["bert-base"]
     runs = config.layers * config.heads
     said = runs * total(multiply_adds(config, 100)).number / patience.PER_SECOND
@@ -123,7 +123,7 @@ def test_what_somebody_asked_for_by_a_button_may_take_as_long_as_the_button_said
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_who_finds_no_room_waits_in_turn_and_is_told_his_place(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visitor_without_a_slot_queues_and_sees_his_place(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What he typed is computed as soon as there is a slot."""
     room, other = in_flight.Room(1), in_flight.Drawing()
     monkeypatch.setattr(in_flight, "small", room)

@@ -110,7 +110,7 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
     assert "e<sup>M<sub>ij</sub></sup>" in sheet
 
 
-def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_sheet_without_clear_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found))
     app = open_page("lesson", s=SENTENCE, lesson="heads")
     app.session_state["lesson.teachers"] = True

@@ -11,7 +11,7 @@ from tests.pages.opening import AppTest, charts, open_page, run_of
 WORDS, LONG = {"s": "i love you ."}, {"s": "the cat sat on the mat . " * 6}
 
 
-def test_the_end_is_one_and_of_many_tokens_a_tenth_at_least_and_beyond_all_but_a_few() -> None:
+def test_colour_scale_ends_at_one_or_beyond_all_but_few_weights() -> None:
     few = np.full((2, 4, 4), 0.25)
     many = np.full((4, MANY + 8, MANY + 8), 1 / (MANY + 8))
     assert bright_end(few) == 1 and bright_end(many) == 0.1

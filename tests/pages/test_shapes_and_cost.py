@@ -131,7 +131,7 @@ def test_a_link_of_before_that_names_no_encoder_means_lecture_note_004() -> None
 # Settings.
 
 
-def test_a_box_that_was_closed_meanwhile_shows_the_present_sizes() -> None:
+def test_reopened_settings_show_the_current_sizes() -> None:
     app = open_part("walk", base="004")
     app.number_input(key="cost.n").set_value(100).run()
     for name, size in {"layers": 6, "heads": 8, "d_model": 512, "d_ff": 2048, "vocab_size": 10_000}.items():

@@ -273,7 +273,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("values", "wanted"), CASES)
-def test_a_tie_is_what_reads_like_one(values: list[float], wanted: tuple[int, str, int]) -> None:
+def test_numbers_tie_when_they_are_written_alike(values: list[float], wanted: tuple[int, str, int]) -> None:
     found = first(values)
     assert (found.place, found.value, found.ties) == wanted
     assert found.ahead == (wanted[2] == 1)
@@ -281,7 +281,7 @@ def test_a_tie_is_what_reads_like_one(values: list[float], wanted: tuple[int, st
         assert tied(values) == found.ties == len(winners(values))
 
 
-def test_what_is_furthest_from_nothing_on_both_sides_has_no_sign() -> None:
+def test_equal_deviations_on_both_sides_are_written_plus_minus() -> None:
     assert [furthest(row).value for row in ([-0.5, 0.1], [-0.5, 0.5])] == ["−0.50", "±0.50"]
     assert last([3.0, 1.0]).value == "1.00"
 

@@ -93,7 +93,7 @@ def test_a_drawing_shows_its_square_patches_the_selected_one_framed() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_read_otherwise_than_typed_is_said(language: str) -> None:
+def test_normalization_of_the_input_is_said(language: str) -> None:
     app = open_part("pieces", s="Paris and the café .", lang=language)
     (said,) = [note.value.replace("\\", "") for note in app.info]
     assert catalogue(language)["common.semicolon"].join(("Paris → paris", "café → cafe")) in said
@@ -122,7 +122,7 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
 
 
 @pytest.mark.parametrize(("sentence", "word"), [("the sleepless cat", "sleepless"), ("i love you .", "unbelievable")])
-def test_a_word_is_cut_before_the_readers_eyes(sentence: str, word: str) -> None:
+def test_tokenization_is_shown_step_by_step(sentence: str, word: str) -> None:
     app = open_part("pieces", s=sentence)
     (said,) = [box.value for box in app.markdown if "\n- " in box.value and "BPE" not in box.value]
     first, *lines = said.split("\n- ")

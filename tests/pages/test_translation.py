@@ -60,7 +60,7 @@ def test_the_step_looked_at_first_is_one_that_sees_its_source() -> None:
 
 
 @pytest.mark.parametrize("head", [0, 6])
-def test_whichever_step_all_words_stand_where_they_stood_each_with_the_share_that_it_gets(head: int) -> None:
+def test_words_stay_in_place_at_each_step_with_their_weights(head: int) -> None:
     trace, places = run_of(TIRED), set()
     for step in range(len(trace.written)):
         drawn = lines(trace, Place(layer=2, head=head, step=step)).drawn()
@@ -118,7 +118,9 @@ def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
         ((-1.0, 3), (-2.0, 3), "A beam can miss what greedy finds"),
     ],
 )
-def test_what_the_beam_was_good_for(greedy: tuple[float, int], best: tuple[float, int], told: str) -> None:
+def test_beam_search_is_compared_with_greedy_search(
+    greedy: tuple[float, int], best: tuple[float, int], told: str
+) -> None:
     found = [
         SimpleNamespace(ids=(i,) * n, text="", log_probability=p, score=score(p, n))
         for i, (p, n) in enumerate((greedy, best))
@@ -219,7 +221,7 @@ def test_another_sentence_begins_afresh(monkeypatch: pytest.MonkeyPatch) -> None
     assert (choice.forced, choice.step, choice.beam) == ((), None, 1)
 
 
-def test_another_language_hides_no_less() -> None:
+def test_other_language_hides_the_same_word() -> None:
     app = opened(hidden="3", forced="77.78")
     app.button(key="translation.free").click().run()
     assert app.session_state["choice"].hidden == (2,) and app.session_state["choice"].forced == ()

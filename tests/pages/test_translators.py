@@ -57,7 +57,7 @@ def test_a_translator_that_names_no_language_has_no_sign_of_one() -> None:
     assert not {"`[EN]`", "`[ZH]`", "`[CLS]`"} & {*symbols}
 
 
-def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_our_translator_is_unchanged_after_another_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     as_marian(load("translation"), tmp_path / "again")
     (name,) = offer(monkeypatch, tmp_path / "again")
     app = open_page("translation", model=name, s=SENTENCE)

@@ -156,13 +156,13 @@ def test_a_cell_is_the_run_with_that_change_alone(kind: str, link: dict[str, str
         assert "cannot be removed" in texts(app)
 
 
-def test_what_hardly_moves_is_said_to_hardly_move() -> None:
+def test_tiny_effects_are_called_tiny() -> None:
     app = open_kind("heads", edits="layers.0.ffn.activation~scale~value.1.001~neuron.7")
     assert app.metric[0].delta == "0" and app.metric[0].proto.direction == MetricProto.MetricDirection.NONE
     assert "No bar moved" in texts(app) and "moved most" not in texts(app)
 
 
-def test_nothing_moves_a_hundredth_is_said_where_no_cell_has_one_and_only_there() -> None:
+def test_no_effect_is_said_only_where_all_cells_are_below_a_hundredth() -> None:
     for link in (
         {"s": "hello", "token": "2"},
         {"s": "i love you .", "token": "3"},

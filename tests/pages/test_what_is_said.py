@@ -184,7 +184,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("input_", "page", "link", "told", "not_"), SAID)
-def test_what_is_said_is_so(
+def test_page_says_what_the_run_holds(
     input_: str, page: str, link: str, told: str, not_: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = {} if input_ in OURS else PLACE

@@ -31,7 +31,7 @@ def asked(link: dict[str, str]) -> tuple[Trace, int, int]:
     return trace, int(best), int(second)
 
 
-def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
+def test_no_attribution_of_edited_logits() -> None:
     app = open_page("answer", **LINK, **WORDS, edits=edit_code(Edit("logits", "scale", 2.0)))
     assert len(charts(app)) == 1 and "after the last vector" in texts(app)
 
@@ -63,7 +63,7 @@ def test_in_a_presentation_the_answer_stands_alone_until_its_parts_are_asked_for
         assert name in one["key"]
 
 
-def test_what_cannot_be_opened_answers_no_click_and_none_is_asked_for() -> None:
+def test_bars_without_further_parts_are_not_clickable() -> None:
     trace, *outputs = asked(DIGIT)
     picture = built_up(trace, of_lead(trace, *outputs, 0), tuple(outputs), {})
     assert not any(picture.picks(bar, 0) for bar in range(9)) and catalogue("en")["source.click"] not in picture.says()

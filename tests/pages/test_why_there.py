@@ -143,7 +143,7 @@ def test_without_a_part_the_weights_are_those_of_the_rest() -> None:
         (3, "embedding.tokens", "Word against word", "Position against position"),
     ],
 )
-def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_which_they_count(
+def test_attention_by_position_or_content_alone_is_said_where_it_counts(
     head: int, source: str, read: str, other: str
 ) -> None:
     """Head 3 of layer 2 attends to the next word, by position alone."""

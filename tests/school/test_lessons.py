@@ -194,7 +194,7 @@ def test_from_its_layer_on_the_answer_stays_the_first_and_was_not_before(kind: s
     assert set(best[known:]) == {truth.said["answer"]} and best[known - 1] == truth.said["before"] != best[known]
 
 
-def test_where_a_picture_is_read_all_hangs_and_on_patches_nothing() -> None:
+def test_digit_answer_depends_on_attention_of_cls_and_not_of_patches() -> None:
     here, truth = told("gathered")
     moved = dict(truth.bars)
     assert truth.answer == "at_cls" and moved["at_patch"] == moved["at_patches"] == 0 < moved["at_cls"]
@@ -227,7 +227,7 @@ def test_a_number_below_nothing_is_written_as_precisely_as_above(size: float) ->
     assert abs(below + size) <= 0.005 * max(1, size) and (size < 0.01 or below == -above)
 
 
-def test_CLS_looks_at_the_ink() -> None:
+def test_cls_attends_to_ink() -> None:
     here, truth = told("looks")
     layers, heads = here.trace.graph.layers(), here.trace.config.heads
     inked = [1 + place for place, patch in enumerate(here.trace.patches) if patch.any()]
@@ -393,7 +393,7 @@ def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[n
     assert clear_truth(QUESTIONS[key], case(doctored(change))) is None
 
 
-def test_whose_key_fits_is_not_asked_where_it_is_the_tokens_own() -> None:
+def test_best_key_is_not_asked_where_it_is_the_tokens_own() -> None:
     """Otherwise the common mistake would be right."""
     alike = case(doctored(_keys_like_queries))
     fixed = [replace(alike, layer=layer, head=head) for layer, head in alike.every_head]
@@ -474,7 +474,7 @@ def own_truths(key: str) -> list[tuple[Case, Truth]]:
 
 
 @pytest.mark.parametrize("key", ["back", "bare", "causal", "thinks"])
-def test_of_own_sentences_almost_nothing_is_near_nothing_and_no_change_is_wrong(key: str) -> None:
+def test_slider_near_a_tiny_effect_is_right_and_no_change_is_wrong(key: str) -> None:
     truths = [truth for _, truth in own_truths(key)]
     assert len(truths) >= 8
     for truth in truths:
@@ -500,7 +500,7 @@ def test_of_own_sentences_a_step_is_asked_that_plainly_reads_one_word_and_no_oth
         assert not beside & set(truth.options), "of a word of two signs, either is an honest guess"
 
 
-def test_nobody_is_asked_what_the_step_of_a_word_reads_that_only_joins_others() -> None:
+def test_source_of_a_function_word_is_not_asked() -> None:
     (case,) = (case for case in own_cases("translation") if "to" in case.trace.written and "玩" in case.trace.tokens)
     assert clear_truth(QUESTIONS["source"], case)
     assert clear_truth(QUESTIONS["source"], replace(case, step=case.trace.written.index("to"))) is None

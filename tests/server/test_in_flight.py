@@ -76,7 +76,7 @@ def test_sixty_who_type_at_once_are_all_answered_though_each_takes_three_seconds
     assert now == 180
 
 
-def test_a_short_input_does_not_stand_behind_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_input_overtakes_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_flight, "large", in_flight.Room(100 * MB))
     monkeypatch.setattr(in_flight, "LARGE", 50 * MB)
     long, longer, short = Inside(60), Inside(60), Inside(40)

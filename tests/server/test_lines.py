@@ -169,7 +169,7 @@ async def test_who_leaves_is_gone_at_once_and_who_is_cut_off_after_a_while(
 @pytest.mark.parametrize(
     "asked", [{"heard": 3}, {"again": "&again=1"}, {"origin": b"elsewhere"}], ids=["unknown", "ended", "another site"]
 )
-async def test_nobody_comes_into_a_line_that_is_not_his(asked: dict[str, Any]) -> None:
+async def test_line_admits_only_its_own_session(asked: dict[str, Any]) -> None:
     app = App()
     if "origin" in asked:
         async with socket(app) as one:
@@ -178,7 +178,7 @@ async def test_nobody_comes_into_a_line_that_is_not_his(asked: dict[str, Any]) -
         assert stranger.told == [ACCEPT, {"type": "websocket.close", "code": lines.OVER}]
 
 
-async def test_a_number_that_nobody_counted_to_loses_nothing_that_comes() -> None:
+async def test_invalid_message_number_loses_no_later_message() -> None:
     app = App()
     async with socket(app) as one:
         for number in ("99", "-1", "x", "²", "", "9" * 5000):
@@ -188,7 +188,7 @@ async def test_a_number_that_nobody_counted_to_loses_nothing_that_comes() -> Non
         assert one.bytes == [b"a\0"]
 
 
-async def test_who_acknowledges_nothing_is_told_no_more_and_all_together_hold_little(
+async def test_unacknowledged_messages_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lines, "MOST_KEPT", 1000)

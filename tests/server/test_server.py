@@ -86,7 +86,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("app")
-async def test_what_a_page_says_is_sent_when_all_is_said() -> None:
+async def test_page_is_sent_when_complete() -> None:
     session = _Session()
     session.begin("page")
     for words in ("one", "two"):
@@ -100,7 +100,7 @@ async def test_what_a_page_says_is_sent_when_all_is_said() -> None:
 
 
 @pytest.mark.usefixtures("app")
-async def test_nobody_waits_long_for_a_page_that_takes_long() -> None:
+async def test_slow_page_is_sent_in_parts() -> None:
     session = _Session()
     for woken, words in enumerate(("one", "two"), 1):
         session.say(words)
@@ -346,7 +346,7 @@ def test_what_is_no_message_is_answered_by_streamlit() -> None:
     assert visit(private.keep_little(receive)()) == visit(receive())
 
 
-def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_does_not_ask_the_internet_for_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither when a page of another site opens a socket, nor at the start, for the printed address."""
     asked: list[str] = []
     monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("checkip"))
@@ -357,7 +357,7 @@ def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.Mon
     assert is_manually_set("browser.serverAddress")
 
 
-def test_what_pages_say_is_sent_without_delay() -> None:
+def test_small_packets_are_sent_without_delay() -> None:
     assert visit(_waits_to_send(_says_hello)), "else there is nothing to mend any more"
     assert not visit(_waits_to_send(entrance.Entrance(_says_hello)))
 

@@ -153,7 +153,7 @@ async def test_a_file_waits_for_room_which_late_ones_make(holder: str) -> None:
 
 
 @pytest.mark.usefixtures("little_patience")
-async def test_who_sends_many_files_keeps_nobody_elses_out() -> None:
+async def test_many_uploads_do_not_block_others() -> None:
     files, came = Uploads(100), []
 
     async def send(address: str, size: int) -> None:

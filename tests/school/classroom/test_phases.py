@@ -54,7 +54,7 @@ def test_one_question_is_voted_on_twice_at_most() -> None:
 
 
 @pytest.mark.parametrize(("phase", "round_"), list(product(Phase, range(1, ROUNDS + 1))))
-def test_no_way_leads_from_votes_to_the_truth_but_through_closing(phase: Phase, round_: int) -> None:
+def test_answer_is_shown_only_after_closing_the_vote(phase: Phase, round_: int) -> None:
     ways = following(phase, round_)
     assert Phase.REVEALED not in ways or phase is Phase.CLOSED
     assert phase not in (Phase.REVEALED, Phase.EXPLAINED, Phase.CLOSED) or Phase.OPEN not in ways, "who knows, votes"

@@ -81,7 +81,7 @@ TO_OPEN = (Phase.QUESTION, Phase.OPEN)
 
 
 @both
-def test_a_code_can_be_read_aloud_and_the_key_is_nowhere_in_the_database(store: Store) -> None:
+def test_codes_are_pronounceable_and_keys_are_not_stored(store: Store) -> None:
     code, key = store.create()
     assert is_code(code) and not set("O0I1") & set(LETTERS) and len(LETTERS) == 24
     assert store.of_teacher(code, key).phase is Phase.LOBBY
@@ -92,7 +92,7 @@ def test_a_code_can_be_read_aloud_and_the_key_is_nowhere_in_the_database(store: 
 
 @both
 @pytest.mark.parametrize("code", ["AAAAAA", "\ud800" * 6, "A" * 5000])
-def test_what_is_no_class_is_none_whatever_is_said(store: Store, code: str) -> None:
+def test_invalid_codes_are_no_class(store: Store, code: str) -> None:
     assert store.room(code) is None and store.snapshot(code) is None
     for act in (
         lambda: store.of_teacher(code, "key"),
@@ -458,7 +458,7 @@ def begun(store: Store) -> Class:
 
 
 @both
-def test_of_a_class_that_is_ended_nothing_stays_and_of_others_all(store: Store) -> None:
+def test_ended_class_is_deleted_and_others_stay(store: Store) -> None:
     one, other = begun(store), begun(store)
     one.end()
     assert store.snapshot(one.code) is None and rows_of(store, one.code) == 0 and rows_of(store, other.code) == 5
@@ -669,7 +669,7 @@ def test_a_postgres_that_is_away_is_said_and_a_short_name_is_enough(monkeypatch:
     assert "secret" not in str(said.value)
 
 
-def test_without_a_word_classes_are_kept_beside_the_app_where_git_does_not_look(
+def test_default_store_is_beside_the_app_and_ignored_by_git(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("DATABASE_URL", "GLASS_DATA"):
