@@ -28,11 +28,10 @@ STATIONS: dict[str, str | None] = {
 
 
 def under_title(screen: Screen, pen: Pen) -> None:
-    """Link to a running class, and the task of a homework link; no task before a class starts, since it gives answers
-    away.
-    """
+    """Link to a running class, and the task of a homework link, which is for home: not before the class has ended."""
     follow.way_back(screen, pen)
-    task_line(pen.name)
+    if not follow.goes_on(screen.choice):
+        task_line(pen.name)
 
 
 def beside_way_on(screen: Screen, pen: Pen) -> None:

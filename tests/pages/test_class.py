@@ -641,16 +641,37 @@ def test_class_pages_do_not_reveal_a_hidden_word_before_it_was_asked(classes: St
     assert "did" in {word["text"] for word in line(open_page("attention", lang="en"))["words"]}
 
 
-def test_task_reaches_following_phones_and_stays_when_led_on(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = begun(goal="oneway.90.5", lesson="heads")
-    turn_to(app, "attention").run()
-    app.button(key="lead").click().run()
-    assert "lesson=" not in room_of(app, classes).lead, "which holds the answers of questions to come"
+@pytest.mark.parametrize("goal", ["oneway.90.5", "first.3.abcdef.park"])
+def test_task_stands_on_no_phone_and_no_projector_before_the_class_has_ended(classes: Store, goal: str) -> None:
+    def has_task(page: AppTest) -> bool:
+        return "icon.leave_task" in [button.key for button in page.button]
+
+    app = begun(goal=goal, lesson="heads")
     code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
-    led, chosen = room_of(app, classes).lead, {}
-    assert "goal=oneway.90.5" in led and "goal=oneway.90.5" in classes.snapshot(code)["lead"]
+    member = open_page("heads", lang="en", goal=goal, **{"class": code})  # she has sent its link before
+    turn_to(app, "attention").run().button(key="lead").click().run()
+    for phase in (Phase.LOBBY, Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.REVEALED):
+        assert room_of(app, classes).phase is phase
+        for page in ("attention", "what_if"):
+            assert not has_task(turn_to(app, page).run()), (phase, page)
+            led, _, values = room_of(app, classes).lead.partition("?")
+            assert led == page and not {"goal", "lesson"} & dict(parse_qsl(values)).keys(), phase
+        assert not has_task(member.run()), phase
+        click(turn_to(app, "class").run(), "next")
+    classes.advance(code, key, room_of(app, classes).version, Phase.ENDED)
+    assert has_task(member.run())
+    assert_fine(turn_to(app, "class").run())
+    assert f"goal={goal}" in classes.snapshot(code)["lead"]
+    turn_to(app, "heads").run()
+    assert f"goal={goal}" in classes.snapshot(code)["lead"], "wherever she then goes"
+
+
+def test_own_task_stays_when_led_to_a_view_without_one(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, key = classes.create(desk.plan_of(Choice()))
+    chosen: dict[str, Any] = {}
     monkeypatch.setattr(follow.st, "session_state", {"choice": Choice(of_class=code)})
     monkeypatch.setattr(follow, "select", chosen.update)
+    classes.lead(code, key, "attention?goal=oneway.90.5")
     follow._go_there()
     assert chosen.pop("goal").name == "oneway" and chosen.pop("layer") == 0
     chosen.clear()
@@ -673,7 +694,7 @@ def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: St
     turn_to(app, "heads").run()
     app.button(key="lead").click().run()
     led = dict(parse_qsl(room_of(app, classes).lead.partition("?")[2]))
-    assert (led["goal"], led["hidden"]) == (task, hidden) and lost not in texts(app)
+    assert led["hidden"] == hidden and lost not in texts(app)
     write(app, "the weather is nice today .")  # what the class looks at in between
     turn_to(app, "class").run()
     classes.advance(code, key, room_of(app, classes).version, Phase.ENDED)

@@ -13,20 +13,17 @@ from pages.screen.runs import pipelines
 
 
 def task_line(page: str) -> None:
-    """If the link holds a task, show it, with ✓ or how far the link is from it; in a presentation only on its own page.
-
-    In a class that may still be asked for a masked word, do not show what the network guesses.
-    """
+    """If the link holds a task, show it, with ✓ or how far the link is from it; in a presentation only on its own page."""
     choice: Choice = st.session_state["choice"]
     if (goal := choice.goal) is None or page == "class" or (choice.big and page != TASKS[goal.name].page):
         return
     found = judged(choice, goal)
-    far, secret = t(f"goal.far_{found.far}", **found.said), goal.name == "first" and choice.of_class is not None
+    far = t(f"goal.far_{found.far}", **found.said)
     with st.container(horizontal=True, vertical_alignment="center", key="task"):
         said = f":gray[{t('goal.line', task=in_words(goal))}]"
         done, send = "**✓** " * found.reached, f" {t('goal.send')}" * found.reached
         told = f"{done}{far}" if choice.big else joined(f"{said} {done}{far}{send}")  # one line in a presentation
-        st.markdown(said if secret else told, width="stretch")
+        st.markdown(told, width="stretch")
         look = {"icon": ":material/close:", "type": "tertiary", "help": plain("goal.leave"), "key": "icon.leave_task"}
         st.button(look["help"], on_click=select, kwargs={"goal": None}, **look)
 

@@ -2,7 +2,9 @@
 
 import html
 import time
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -27,6 +29,7 @@ from pages.screen.link import select
 LEADS, LED_TO = "class.leads", "class.led_to"
 SEEN, MEMBER_OF, SAYS = "class.seen", "class.member_of", "class.says"
 HERS = "class.hers"  # session state: whether the page was drawn for the class's teacher
+GOES_ON = "class.goes_on"  # session state: whether the class has not ended
 LONGEST_WAIT = 1.0  # seconds for which a page waits before its code is looked up
 #: Values that stay each reader's own; a teacher's lesson contains its answers.
 OWN = {"lang", "big", "of_class", "role", "lesson", "question"}
@@ -39,13 +42,16 @@ def beside(page: str) -> None:
     code = choice.of_class
     st.session_state[SAYS] = None
     if code is None:
-        st.session_state.pop(COVERS, None)
+        for known in (COVERS, GOES_ON):
+            st.session_state.pop(known, None)
     if code is None or page == "class":  # members stay where they were led before
         return
     st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
     kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
     try:
-        drawn, st.session_state[COVERS] = st.session_state.get(COVERS, True), _is_to_be_asked(store(), code)
+        says = store().snapshot(code) or {}
+        st.session_state[GOES_ON] = says.get("phase", Phase.ENDED) != Phase.ENDED
+        drawn, st.session_state[COVERS] = st.session_state.get(COVERS, True), _is_to_be_asked(says)
         if drawn != st.session_state[COVERS]:
             st.rerun()
         if key := desk.own().get(code):
@@ -59,20 +65,28 @@ def beside(page: str) -> None:
         st.session_state[SAYS] = "not_there"
 
 
-def _is_to_be_asked(classes: Store, code: str) -> bool:
+def goes_on(choice: Choice) -> bool:
+    """Whether the reader's class has not ended, as far as is known."""
+    return st.session_state.get(GOES_ON, choice.of_class is not None)
+
+
+def _is_to_be_asked(says: Mapping[str, Any]) -> bool:
     """Whether a class is in the lobby, or asked for a masked word that is not revealed yet."""
-    says = classes.snapshot(code) or {}
     asked = says.get("question", {}).get("gesture") == "word" and "truth" not in says
     return asked or says.get("phase") == Phase.LOBBY
 
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:
-    """While the teacher's switch is on, lead the class to her view; a new window of hers continues."""
+    """While the teacher's switch is on, lead the class to her view, but for its homework, which the end gives out; a new
+    window of hers continues.
+    """
     if LEADS not in st.session_state and (room := classes.room(code)):
         by_class_page = room.phase is Phase.ENDED or room.lead.startswith(path_of("lesson"))  # to homework, to the tour
         st.session_state[LEADS] = bool(room.lead) and not by_class_page
     tells = page == "lesson"  # the tour shows answers that the class is still to be asked
-    lead_to(classes, code, key, view_of(page, choice) if st.session_state.get(LEADS) and not tells else "")
+    view = view_of(page, choice.with_(goal=None)) if st.session_state.get(LEADS) and not tells else ""
+    if goes_on(choice):  # then phones keep the homework
+        lead_to(classes, code, key, view)
 
 
 def view_of(page: str, choice: Choice) -> str:

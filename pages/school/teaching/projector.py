@@ -159,7 +159,7 @@ def _lobby(lecture: Lecture) -> None:
         count(lecture, "there")
         if lecture.is_between:
             st.markdown(t("study.between"))
-            where = view_of("lesson", lecture.own_choice.with_(edits=()))
+            where = view_of("lesson", lecture.own_choice.with_(edits=(), goal=None))
             lead_to(store(), lecture.desk.code, lecture.desk.key, where)
         elif lecture.lesson.twice:
             st.markdown(t("study.told"))
