@@ -20,6 +20,7 @@ LATER_PART, FIRST_PART = re.compile(r"^##\S+ (?!1/)\d+/\d+ ?"), re.compile(r" 1/
 BYTE = re.compile(r"\\x[0-9a-f]{2}")
 ENDS = frozenset(".!?。！？")  # signs that end a sentence
 FAR_OUT = 5.0  # times the 99 % quantile
+HAIR = 1e-9  # by which arithmetic may miss a half that a reader sees
 
 
 def pca(points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -362,11 +363,18 @@ def sigmoid(logits: ArrayLike) -> np.ndarray:
     return 0.5 * (1 + np.tanh(0.5 * np.asarray(logits)))
 
 
+def fixed(value: float, places: int = 2) -> str:
+    """A number with so many decimals. Halves go away from 0, as readers round: 0.125 is 0.13, and 22.5 is 23. So does a
+    half that arithmetic left a hair too small: 57 of 200 are 28.499999999999996 %. numbers.js writes the same.
+    """
+    return f"{float(value) + (-HAIR if value < 0 else HAIR):.{places}f}"
+
+
 def decimal(probability: float) -> str:
     """A probability with as few digits as are accurate: 0.41, 0.0002, 0.9996, 0.99997, 8e-05; only 1 is 1.00."""
-    if 0.995 <= probability <= 1 - 1e-6:  # above this, float32 hardly differs from 1
-        return f"{probability:.{max(4, int(f'{1 - probability:.0e}'[-2:]))}f}"
-    return f"{probability:.2f}" if probability >= 0.01 else f"{probability:.1g}"
+    if 0.995 - HAIR <= probability <= 1 - 1e-6:  # above this, float32 hardly differs from 1
+        return fixed(probability, max(4, int(f"{1 - probability:.0e}"[-2:])))
+    return fixed(probability) if probability >= 0.01 else f"{probability:.1g}"
 
 
 def rank(values: ArrayLike, place: int) -> int:
@@ -375,7 +383,7 @@ def rank(values: ArrayLike, place: int) -> int:
     return 1 + int((values > values[place]).sum())
 
 
-def winners(values: ArrayLike, shown: Callable[[float], str] = "{:.2f}".format) -> list[int]:
+def winners(values: ArrayLike, shown: Callable[[float], str] = fixed) -> list[int]:
     """Indices of the largest value and of all values displayed the same: one index unless there is a tie.
 
     shown: formats a value for display. NaN never wins over a number.

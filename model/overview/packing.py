@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from model.analysis import bright_end, tied
+from model.analysis import HAIR, bright_end, tied
 from model.overview import opened
 from model.overview.answers import Answers, answers_of
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of, touched
@@ -199,8 +199,7 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
     """
     seen = np.where(np.isfinite(values), values, 0.0).astype(np.float64)
     if share and seen.min() >= 0 and seen.max() <= 1:
-        halves = np.minimum(seen * QUANTA["u1"], QUANTA["u1"] - 1)
-        halves -= halves % 4 == 1  # ties between hundredths whose lower one is even
+        halves = np.minimum((seen + HAIR) * QUANTA["u1"], QUANTA["u1"] - 1)
         return "u1", [1 / QUANTA["u1"]] * len(values), halves.astype(np.uint8)
     top = np.maximum(np.abs(seen).max(axis=(1, 2)), 1e-30)
     far = (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any()
@@ -211,11 +210,16 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
         return "f4", [1.0] * len(values), np.where(np.isfinite(values), values, -np.inf).astype("<f4")
     units, exact = scales[:, None, None] * 10**digits, seen * 10**digits
     numbers = np.rint(exact / units)
-    over = numbers * units - np.rint(exact)  # beyond ½, it would be displayed differently
+    over = numbers * units - as_written(seen, digits)  # beyond ½, it would be displayed differently
     numbers -= np.sign(over) * (np.abs(over) > 0.5 - 1e-6)
     numbers = numbers.astype("<i2" if kind == "i2" else np.int8)
     numbers[~np.isfinite(values)] = HIDDEN[kind]
     return kind, [float(scale) for scale in scales], numbers
+
+
+def as_written(values: np.ndarray, digits: int) -> np.ndarray:
+    """Numbers in units of their last decimal, rounded as `fixed` does."""
+    return np.sign(values) * np.floor((np.abs(values) + HAIR) * 10**digits + 0.5)
 
 
 def decimals(scales: ArrayLike) -> int:

@@ -20,7 +20,7 @@ from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.strips import strips
 from pages.drawing.place import Place
 from pages.drawing.text import t, texts_of, with_length
-from pages.drawing.text.numbers import percent, written
+from pages.drawing.text.numbers import percent, three, written
 
 USUAL = 0.99  # share of all numbers below the strongest colour
 text, word = texts_of("add_and_norm")
@@ -96,7 +96,7 @@ class AddNorm:
 
         A row that is nearly constant stays below 1 because of ε, and one of zeros, as of a removed token, at 0.
         """
-        low, high = (f"{value:.3f}" for value in np.quantile(self.spread(self.standardised()), [0, 1]))
+        low, high = (three(value) for value in np.quantile(self.spread(self.standardised()), [0, 1]))
         return "1" if low == high == "1.000" else word("from_to", low=low, high=high)
 
     def lengths(self) -> np.ndarray:
@@ -237,9 +237,7 @@ def _read(at: AddNorm, place: Place, key: str, cell: tuple[int, ...]) -> str:
     if key == sub.before and sub.norm:
         return text("read_input")
     spread = at.spread(run[at.normed])
-    return text(
-        f"read_norm{at.rms or at.unshifted}", unit=at.unit(), low=f"{spread.min():.3f}", high=f"{spread.max():.3f}"
-    )
+    return text(f"read_norm{at.rms or at.unshifted}", unit=at.unit(), low=three(spread.min()), high=three(spread.max()))
 
 
 def _read_layer_scale(at: AddNorm) -> str:
@@ -272,11 +270,11 @@ def histogram(run: Trace, place: Place) -> Picture:
     said = text(
         f"read_histogram{at.rms or at.unshifted}",
         token=placed(run.tokens)[place.token],
-        mean=f"{entered.mean():.3f}",
-        deviation=f"{at.spread(entered):.3f}",
+        mean=three(entered.mean()),
+        deviation=three(at.spread(entered)),
         unit=f"{at.spread(standard):.4f}",
-        after_mean=f"{normed.mean():.3f}",
-        after_deviation=f"{at.spread(normed):.3f}",
+        after_mean=three(normed.mean()),
+        after_deviation=three(at.spread(normed)),
     )
     whole = Numbers(way, ("", "token", "d_model"), lambda every: every[:, place.token], token=place.token)
     return Picture(draw, said, whole, table=table, two="over", fixed=True, reads=[at.norm])

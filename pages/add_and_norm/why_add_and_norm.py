@@ -10,7 +10,7 @@ from pages.drawing.figures import ADDED, AFTER, Axis, grouped_bars, lines
 from pages.drawing.picture import Picture, token_axis
 from pages.drawing.place import Place
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import decimal
+from pages.drawing.text.numbers import decimal, two
 
 text, word = texts_of("why_add_and_norm")
 
@@ -53,7 +53,7 @@ def batch_norm(run: Trace, place: Place) -> Picture:
     batch, without = (_batch_norm(rows, epsilon) for rows in (entered, entered[there]))
     moved = np.abs(batch[there] - without)[place.token - (gone < place.token)].mean()
     spread = {"LayerNorm": normed.std(axis=1), "BatchNorm": batch.std(axis=1)}
-    low, high = (f"{value:.2f}" for value in (spread["BatchNorm"].min(), spread["BatchNorm"].max()))
+    low, high = (two(value) for value in (spread["BatchNorm"].min(), spread["BatchNorm"].max()))
     token, other = (placed(run.tokens)[one] for one in (place.token, gone))
     return Picture(
         grouped_bars(spread, token_axis(run, plain("axis.token")), word("axis_deviation"), (AFTER, ADDED)),

@@ -14,7 +14,7 @@ from pages.answer.pictures import labels, span, tags, text_with_span, words_with
 from pages.drawing.pictures.sources import MOST_BYTES, in_short, parts_picture
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import furthest
+from pages.drawing.text.numbers import furthest, two
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.working import names_along, working
 
@@ -89,7 +89,7 @@ def who_wrote_it(screen: Screen, pen: Pen, cell: Cell) -> None:
         return
     sources, parts = list(found.parts), np.array([*found.parts.values()])
     part = furthest(parts)
-    said = {"cell": name, "logit": f"{found.value:.2f}", "part": part}
+    said = {"cell": name, "logit": two(found.value), "part": part}
     sentence = text("read_wrote", **said, source=in_short(sources[part.place], run))
     look = {"title": word("wrote", cell=name), "axis": "logit", "total": "logit", "most": MOST_PARTS}
     pen.show("wrote", parts_picture([(in_short(one, run), None) for one in sources], parts, sentence, **look))

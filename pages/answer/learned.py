@@ -13,7 +13,7 @@ from pages.drawing.figures import Axis, heatmap, lines
 from pages.drawing.picture import Picture
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, joined, plain, texts_of
-from pages.drawing.text.numbers import decimal, percent
+from pages.drawing.text.numbers import decimal, in_percent, percent
 from pages.screen.frame.learned import snapshot, steps
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
@@ -88,7 +88,7 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
         curves = np.array([[one.accuracy for one in snapshots], [one.loss for one in snapshots]])
         names = [word("accuracy"), word("loss")]
         reached = next(one.step for one in snapshots if one.accuracy > 0.9)
-        read = text("read_curve", step=f"{reached:,}", last=f"{snapshots[-1].accuracy:.1%}")
+        read = text("read_curve", step=f"{reached:,}", last=in_percent(100 * snapshots[-1].accuracy, 1))
         look = {"table": pd.DataFrame(curves, index=names, columns=along.labels), "title": word("curve"), "fixed": True}
         figure = lines(curves, names, along, word("axis_measured"), height=LOW)
         pen.show("curve", Picture(figure, read, **look))

@@ -36,7 +36,6 @@ from pages.drawing.text.numbers import (
     three,
     two,
     unsigned,
-    written,
 )
 
 MOST = 10  # bars
@@ -367,12 +366,12 @@ def labels(run: Trace, place: Place, cell: Cell) -> Picture:
     shown = sorted(np.argsort(-np.abs(now), kind="stable")[:MOST_LABELS].tolist())
 
     def figure(drawn: Numbers) -> Figure:
-        written_as = signed if drawn.differs else _number if measures else decimal
+        written_as = signed if drawn.differs else two if measures else decimal
         numbers = [written_as(float(v)) for v in drawn.array]
         look = {"there": drawn.other, "differs": drawn.differs, "most": 0.0 if measures else 1.0}
         return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, **look)
 
-    said = {"best": names[cell[0]], "value": (_number if measures else decimal)(float(now[cell[0]])), "n": len(names)}
+    said = {"best": names[cell[0]], "value": (two if measures else decimal)(float(now[cell[0]])), "n": len(names)}
     axis = Axis("", [names[i] for i in shown])
     return Picture(
         figure,
@@ -383,10 +382,6 @@ def labels(run: Trace, place: Place, cell: Cell) -> Picture:
         two="beside",
         picks=lambda row, _: {"output": shown[row]},
     )
-
-
-def _number(value: float) -> str:
-    return written(f"{value:.2f}")
 
 
 def _true(run: Trace) -> np.ndarray:

@@ -14,7 +14,7 @@ from pages.drawing.figures.base import role_colours, signed_colours
 from pages.drawing.picture import touched
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain
-from pages.drawing.text.numbers import decimal, gives, written
+from pages.drawing.text.numbers import decimal, gives, two
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.working import MOST, working
@@ -96,4 +96,4 @@ def _strip(name: str, values: Sequence[float] | np.ndarray, said: str = "") -> s
 
 
 def _two(value: float) -> str:
-    return "= −∞" if value == -np.inf else f"= {written(f'{value:.2f}')}"
+    return "= −∞" if value == -np.inf else f"= {two(value)}"

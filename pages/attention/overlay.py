@@ -15,7 +15,7 @@ from pages.drawing.pictures.band import EDGE, LINE
 from pages.drawing.place import Place
 from pages.drawing.scales import weights_end
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import first, percent, three, written
+from pages.drawing.text.numbers import first, percent, three
 
 WEIGHTS = "layers.0.attention.weights"
 
@@ -40,12 +40,12 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         where=place.where(),
         best=tokens[best.place],
         value=best,
-        patches=f"{row[front:].sum():.3f}",
+        patches=three(row[front:].sum()),
     )
     if front and best.place:
-        said += " " + t("overlay.by_itself" if token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
+        said += " " + t("overlay.by_itself" if token == 0 else "overlay.by_cls", value=three(row[0]))
     if placeless := list(run.config.placeless):
-        said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
+        said += " " + t("overlay.by_registers", value=three(row[placeless].sum()))
     if (ink := inked(run, seen)) is not None:
         masked = run[key.replace("weights", "masked")][place.head, token]
         read = ~np.isneginf(masked)  # an even share counts only visible tokens
@@ -150,9 +150,9 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
             layer=config.layers,
             best=tokens[most.place],
             value=most,
-            own=f"{last[query]:.3f}",
-            cls=f"{last[0]:.3f}",
-            patches=f"{told[front:].sum():.3f}",
+            own=three(last[query]),
+            cls=three(last[0]),
+            patches=three(told[front:].sum()),
         ),
         Numbers(whole, ("", "query", "key"), lambda every: every[:, query].on(Axis("", steps), Axis("", tokens))),
         title=plain(f"overlay.{name}"),
@@ -185,5 +185,5 @@ def every_weight(run: Trace) -> np.ndarray:
 def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
     """The patch with most of a row, and [CLS]: "r3c4 0.312 · [CLS] 0.004"."""
     best = front + int(np.abs(row[front:]).argmax())
-    said = f"{tokens[best]} {written(f'{row[best]:.3f}')}"
-    return f"{said} · {tokens[0]} {written(f'{row[0]:.3f}')}" if front else said
+    said = f"{tokens[best]} {three(row[best])}"
+    return f"{said} · {tokens[0]} {three(row[0])}" if front else said

@@ -10,7 +10,7 @@ from model.by_hand import strongest_cell
 from pages.drawing.picture import names_of, touched
 from pages.drawing.place import Place
 from pages.drawing.text import t
-from pages.drawing.text.numbers import decimal, first, percent, two
+from pages.drawing.text.numbers import decimal, first, percent, three, two
 
 
 def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
     value = first(run[of][place.head][cell[0]], percent if step == "heads" else two, among=columns)
     parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
     said = {"query": queries[row], "key": keys[column], "value": value}
-    said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": f"{(d_k * parts) ** 0.5:.3f}"}
+    said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": three((d_k * parts) ** 0.5)}
     return t(f"attention.read_{step}", **said)
 
 

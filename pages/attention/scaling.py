@@ -10,6 +10,7 @@ from pages.drawing.picture import Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
+from pages.drawing.text.numbers import three, two
 
 MEASURES = ("spread", "largest", "slope")
 WAYS = {"undivided": "", "divided": "_divided", "by_d_k": "_flat"}  # -> suffix of the values' names in texts
@@ -32,8 +33,8 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     slope, slope_divided, _ = here[2]
     kind = "stuck" if slope < slope_divided / 2 else "less" if slope < slope_divided else "open"
     said = [
-        text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", inverse=f"{d_k**-0.5:.3f}", keys=KEYS, **in_words(here)),
-        text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
+        text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", inverse=three(d_k**-0.5), keys=KEYS, **in_words(here)),
+        text(f"read_{kind}", times=two(slope / slope_divided), **in_words(here)),
     ]
     masked, *relied = (prefix + name for name in ("masked", "weights", "scaled"))
     divided = not touched(run, place.head, *relied, *summed, shares=[masked])

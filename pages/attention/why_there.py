@@ -19,7 +19,7 @@ from pages.drawing.picture import Picture, names_of, touched
 from pages.drawing.pictures.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import first, furthest, last, percent, summands
+from pages.drawing.text.numbers import first, furthest, last, percent, summands, two
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.working import working
@@ -155,7 +155,7 @@ class Asked:
         place, above = self.largest(parts), float(parts.sum())
         source = self.scores.of_keys[place]
         reason = word(f"because_{kind_of(source, self.screen.run)}", layer=layer_of(source) + 1, **self.names)
-        said: dict[str, object] = {"what": self.what, "score": f"{total:.2f}", "above": f"{abs(above):.2f}"}
+        said: dict[str, object] = {"what": self.what, "score": two(total), "above": two(abs(above))}
         said |= {"part": first(parts) if above > 0 else last(parts), "reason": reason}
         return text("read_above" if above > 0 else "read_below", **said, **self.names)
 

@@ -5,7 +5,7 @@ import streamlit as st
 from model.measures.tables import Context, neuron_contexts
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, plain, t
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import percent, two
 from pages.screen.components.tables import markdown_table
 from pages.screen.sections.roles import say_absent, source
 
@@ -18,9 +18,7 @@ def show_contexts(screen: Screen, neuron: int) -> None:
         return
     said = "measured" if contexts.top else "never"
     st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=percent(contexts.active), layer=screen.choice.layer + 1))
-    rows = [
-        (_marked(context), f"{context.activation:.2f}") for context in (*contexts.top, *contexts.middle, *contexts.low)
-    ]
+    rows = [(_marked(context), two(context.activation)) for context in (*contexts.top, *contexts.middle, *contexts.low)]
     if rows:
         heads = [plain(f"neuron.column_{name}") for name in ("context", "activation")]
         with st.container(key="working.contexts"):  # as narrow as the tables of an arithmetic

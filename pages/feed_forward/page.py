@@ -17,6 +17,7 @@ from pages.drawing.picture import says_words
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, listed
+from pages.drawing.text.numbers import two
 from pages.feed_forward.neuron import show_contexts
 from pages.feed_forward.pictures import LISTED, Neurons, curve, loudest, pushes, text, without_ffn, word
 from pages.screen.frame.pen import Pen
@@ -160,7 +161,7 @@ def words_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> N
         first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
         names = [vocabulary[place] for place in first]
         with column:
-            sentence = text(f"read_{name}", neuron=neuron + 1, words=listed(names[:3]), value=f"{scores[first[0]]:.2f}")
+            sentence = text(f"read_{name}", neuron=neuron + 1, words=listed(names[:3]), value=two(scores[first[0]]))
             pen.show(name, pushes(name, "axis_word", names, scores[first], sentence))
 
 

@@ -20,7 +20,7 @@ from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
-from pages.drawing.text.numbers import decimal, first, furthest, written
+from pages.drawing.text.numbers import decimal, first, furthest, two, written
 
 FIRES = 0.1  # an activation from here on is counted
 LISTED = 12  # neurons
@@ -182,8 +182,8 @@ def curve(run: Trace, place: Place) -> Picture:
         return of_both(as_table(drawn.array), None if drawn.other is None else as_table(drawn.other))
 
     said = {"below": f"{int((u < 0).sum()):,}", "d_ff": f"{run.config.d_ff:,}", "neuron": of.neuron + 1}
-    said |= {"bend": of.bend, "beside": ACTIVATIONS[RELU].name, "least": written(f"{line[1].min():.2f}")}
-    said |= {name: written(f"{one[of.neuron]:.2f}") for name, one in (("u", u), ("h", h))}
+    said |= {"bend": of.bend, "beside": ACTIVATIONS[RELU].name, "least": two(line[1].min())}
+    said |= {name: two(one[of.neuron]) for name, one in (("u", u), ("h", h))}
 
     def says(drawn: Numbers) -> str:
         low, high = frame(drawn)

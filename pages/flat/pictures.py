@@ -17,7 +17,7 @@ from pages.drawing.picture import Numbers, Open, Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t, texts_of
-from pages.drawing.text.numbers import decimal, percent, unsigned
+from pages.drawing.text.numbers import decimal, percent, two, unsigned
 
 ATTENTION = "layers.0.attention."
 #: What is drawn of each head, in the order of computation.
@@ -138,7 +138,7 @@ def of_one(run: Trace, place: Place) -> Picture:
             digits=single,
         )
 
-    sentence = text("read_attention", low=f"{scaled_scores.min():.2f}", high=f"{scaled_scores.max():.2f}")
+    sentence = text("read_attention", low=two(scaled_scores.min()), high=two(scaled_scores.max()))
     if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
 

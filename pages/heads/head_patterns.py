@@ -10,7 +10,7 @@ from model.measures.tables import HeadRoles, Role
 from pages.attention.overlay import every_weight
 from pages.drawing.cache import once_a_run
 from pages.drawing.text import language, plain
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import percent, two
 from pages.drawing.text.roles import relation_in_words
 
 MUCH, NOTABLE = 0.4, 3  # a weight that names a head; so many times that of an even head do, too
@@ -80,4 +80,4 @@ def _by_run(run: Trace, pattern: HeadPattern) -> HeadName:
     if pattern.name in ("near", "broad") or not named:  # by a distance, or by none
         return HeadName(kind, kind, "")
     name = kind if pattern.place is None else f"“{placed(run.tokens)[pattern.place]}”"
-    return HeadName(kind, name, f"{pattern.figure:.2f}".removeprefix("0"))
+    return HeadName(kind, name, two(pattern.figure).removeprefix("0"))

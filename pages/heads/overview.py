@@ -12,6 +12,7 @@ from model.measures.tables import HeadRoles, head_roles
 from pages.drawing.picture import touched
 from pages.drawing.place import Place
 from pages.drawing.screen import Screen
+from pages.drawing.text.numbers import two
 from pages.heads.head_patterns import by_role, head_patterns
 from pages.heads.pictures import all_heads, chosen_head, lengths, unit, word
 from pages.screen.components.arithmetic import arithmetic
@@ -76,7 +77,7 @@ def _facts(screen: Screen) -> Sequence[str]:
     lines = ['<div class="facts">']
     for name, (value, end) in facts.items():
         share = 100 * min(value / end, 1) if end > 0 and np.isfinite(value) else 0
-        said = word(f"said_{name}", value=f"{np.nan_to_num(value):.2f}", most=f"{most:.2f}", unit=unit(screen.run))
+        said = word(f"said_{name}", value=two(np.nan_to_num(value)), most=two(most), unit=unit(screen.run))
         lines.append(f'<span>{word(f"fact_{name}")}</span><i><u style="width:{share:.1f}%"></u></i>')
         lines.append(f"<span>{html.escape(said)}</span>")
     return [*lines, "</div>"]

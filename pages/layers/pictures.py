@@ -92,9 +92,9 @@ def similarity(run: Trace, place: Place) -> Picture:
     pairs, nearest = ~np.eye(n, dtype=bool), strongest_other(now[token], token)
     names, axis = placed(run.tokens), token_axis(run, plain("axis.token"))
     said = {"layer": place.layer + 1, "token": names[token], "other": names[nearest]}
-    sentence = text("alone_similarity", value=f"{now[0, 0]:.2f}")
+    sentence = text("alone_similarity", value=two(now[0, 0]))
     if n > 1:
-        before, after = (f"{alike[step][pairs].mean():.2f}" for step in (0, -1))
+        before, after = (two(alike[step][pairs].mean()) for step in (0, -1))
         most = first(now[token], among=others_than(token, n))
         sentence = text("read_similarity", value=most, before=before, after=after, **said)
     return token_map(run, place, now, (axis, axis), sentence, "signed", equation=COSINE)
@@ -153,7 +153,7 @@ def rollout_by_hand(run: Trace, place: Place, reached: np.ndarray, key: int, mos
 
 def read_output(run: Trace, place: Place) -> str:
     """What Z, the output of the encoder, says of the selected token."""
-    length = f"{np.linalg.norm(run[run.graph.Z][place.token]):.2f}"
+    length = two(np.linalg.norm(run[run.graph.Z][place.token]))
     said = text("read_Z", token=placed(run.tokens)[place.token], length=length)
     if run.graph.stream(place.layer)[-1] != run.graph.Z:
         said += " " + text("read_final")

@@ -15,6 +15,7 @@ from pages.drawing.page import LAYER_AND_HEAD, Page, rows
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
+from pages.drawing.text.numbers import two
 from pages.queries_keys_values import pictures
 from pages.queries_keys_values.pictures import PREFIX, matrix, paired_with, passed_on, products, scores, text, word
 from pages.screen.frame.pen import Pen
@@ -31,7 +32,7 @@ def maps(screen: Screen, pen: Pen) -> None:
     run, at = screen.run, screen.at
     made = [name for name in MADE if at.of(PREFIX + name) in run]
     own = (run[at.of(PREFIX + role)][at.head, at.token] for role in ROLES)
-    lengths = {role: f"{np.linalg.norm(vector):.2f}" for role, vector in zip("qkv", own, strict=True)}
+    lengths = {role: two(np.linalg.norm(vector)) for role, vector in zip("qkv", own, strict=True)}
     said = text(
         "read_maps",
         token=placed(run.tokens)[at.token],

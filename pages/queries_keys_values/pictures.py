@@ -13,7 +13,7 @@ from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
-from pages.drawing.text.numbers import decimal, first, gives, percent, summands, two
+from pages.drawing.text.numbers import decimal, first, gives, percent, summands, three, two
 
 PREFIX = "layers.{l}.attention."
 PASSED = 145  # pixels of three strips
@@ -107,7 +107,7 @@ def matrix(run: Trace, place: Place, role: str) -> Picture:
     axes = Axis(word("axis_input")), Axis(word("axis_component"))
     return Picture(
         heatmap(weights, *axes, square=False, line_colour=role_colours()[role], height=440),
-        text("read_weights", numbers=f"{weights.size:,}", size=f"{np.abs(weights).mean():.3f}"),
+        text("read_weights", numbers=f"{weights.size:,}", size=three(np.abs(weights).mean())),
         shape=weights.shape,
         equation=rf"W_{role}^{{({place.head + 1})}}",
         fixed=True,

@@ -36,7 +36,7 @@ from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import CostSettings
 from pages.drawing.text import in_symbols, literal, plain, t
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import in_percent, percent, three
 from pages.screen.components.tables import column_widths, draw_table, markdown_table
 from pages.screen.frame import contents
 from pages.screen.frame.note_code import source, told_gap
@@ -167,7 +167,7 @@ def show_formulas(screen: Screen, pen: Pen) -> None:
         n=f"{n:,}",
         attention=f"{cost['attention']:,}",
         ffn=f"{cost['ffn']:,}",
-        share=f"{cost['squared'] / cost['attention']:.1%}",
+        share=in_percent(100 * cost["squared"] / cost["attention"], 1),
         all=f"{total(multiply_adds(config, n)).number:,}",
     )
     half = crossings(config)["projections_and_ffn"].number
@@ -249,7 +249,7 @@ def show_properties(screen: Screen) -> None:
         best = max(best, (number, head, i, j, float(A[i, j] - A[j, i])), key=lambda place: place[-1])
     number, head, i, j, _ = best
     A = trace[f"layers.{number}.attention.weights"][head]
-    pair = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
+    pair = {"query": tokens[i], "key": tokens[j], "ij": three(A[i, j]), "ji": three(A[j, i])}
     gap = f"{float(pair['ij']) - float(pair['ji']):.3f}"  # of what is written
     symmetry = "symmetric" if gap == "0.000" else "symmetry"
     rows = f"{config.layers * config.heads * len(tokens):,}"

@@ -12,6 +12,7 @@ from model.measures.cost import shape_walk
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.drawing.text import in_symbols, plain, texts_of
+from pages.drawing.text.numbers import two
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
@@ -140,7 +141,7 @@ def _explained(error: ConfigError) -> str:
         assert isinstance(d_model, int) and isinstance(h, int)
         fitting = [heads for heads in range(1, SIZES["heads"] + 1) if d_model % heads == 0]
         values |= {
-            "quotient": f"{d_model / h:.2f}",
+            "quotient": two(d_model / h),
             "heads": h,
             "fewer": max(heads for heads in fitting if heads < h),
             "wider": next(width for width in range(d_model, d_model + 2 * h + 1) if width % h == width % 2 == 0),

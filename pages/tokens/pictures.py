@@ -35,7 +35,7 @@ from pages.drawing.pictures.strips import keyless, strips
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import joined, plain, t, texts_of
-from pages.drawing.text.numbers import first, percent, written
+from pages.drawing.text.numbers import first, percent, three, two, written
 
 text, word = texts_of("tokens")
 
@@ -56,7 +56,7 @@ def about_root(run: Trace) -> str:
     bare, places = means["embedding.tokens"] / root, means.get("embedding.positions", 0.0)
     if bare >= places or root <= 1 or run.edits:
         return ""
-    return text("read_root", d=run.config.embedded, root=f"{root:.4g}", bare=f"{bare:.2f}", places=f"{places:.2f}")
+    return text("read_root", d=run.config.embedded, root=f"{root:.4g}", bare=two(bare), places=two(places))
 
 
 def about_twice(run: Trace) -> str:
@@ -120,7 +120,7 @@ def nearest(
     """
     words, cosines, rows = found
     own = run.tokens[place.token]
-    named = [own, *(f"{word} · {written(f'{cosine:.2f}')}" for word, cosine in zip(words, cosines, strict=True))]
+    named = [own, *(f"{word} · {two(cosine)}" for word, cosine in zip(words, cosines, strict=True))]
     said = ""
     if words:
         most = first(cosines)
@@ -136,7 +136,7 @@ def nearest(
             said = text("read_no_word", token=own, nearest=run.tokens[run.ids.index(left[most.place])], cosine=most)
         rows = np.vstack([rows, np.full_like(rows[:1], np.nan), E[shown]])
         named += [word("of_the_sentence")]
-        named += [f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in shown]
+        named += [f"{run.tokens[run.ids.index(left[i])]} · {two(alike[i])}" for i in shown]
     order = np.argsort(-rows[0], kind="stable").tolist()
     sorted_rows = rows[:, order]
     columns, high = Axis(word("axis_sorted", token=own), [str(at + 1) for at in order]), scaled(76 + 20 * len(named))
@@ -165,7 +165,7 @@ def all_positions(run: Trace, place: Place) -> Picture:
     order, first = waves or [*range(width)], 0 if waves else 1
     column = order.index(min(chosen_cell(run, place, "embedding.positions")[-1], width - 1))
     alike, away = cosine_similarity(table)[place.token], np.abs(np.arange(len(table)) - place.token)
-    near, far = (f"{alike[away == apart].mean():.2f}" for apart in (1, away.max()))
+    near, far = (two(alike[away == apart].mean()) for apart in (1, away.max()))
     across = Axis("", [str(at + 1) for at in order]) if waves else Axis(plain("axis.d_model"))
     look = {"square": False, "clickable": True, "cell": (place.token, column)}
     height = on_screen((20 if waves else 75) + 14 * min(len(table), MOST_ROWS))
@@ -318,7 +318,7 @@ def similarity_of_words(run: Trace, place: Place) -> Picture:
     alike = cosine_similarity(table_of(run)[: max(len(run.tokens), LEAST_PLACES)])
     near, far = (np.diagonal(alike, min(apart, len(alike) - 1)).mean() for apart in (1, FAR))
     axis = Axis(word("axis_place"))
-    said = text("read_similarity", near=f"{near:.2f}", far=f"{far:.2f}", apart=min(FAR, len(alike) - 1))
+    said = text("read_similarity", near=two(near), far=two(far), apart=min(FAR, len(alike) - 1))
     return Picture(
         heatmap(alike, axis, axis, limit=1.0, height=480),
         f"{said} {read_room(table_of(run)[: len(alike)])}".rstrip(),
@@ -337,7 +337,7 @@ def similarity_of_patches(run: Trace, place: Place) -> Picture:
     apart = np.abs(stands[:, None] - stands[None]).sum(-1)
     shown = max(place.token - front, 0)
     nearest = first(alike[shown], among=[other for other in range(len(names)) if other != shown])
-    best = [(names[j], f"{others[i, j]:.2f}") for i, j in enumerate(others.argmax(axis=1))]
+    best = [(names[j], two(others[i, j])) for i, j in enumerate(others.argmax(axis=1))]
     figure = tiles(
         alike.reshape(side, side, side, side),
         Axis.counted(word("axis_row"), side),
@@ -351,7 +351,7 @@ def similarity_of_patches(run: Trace, place: Place) -> Picture:
     figure.layout["xaxis"] |= {"constrain": "domain"}
     figure.layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}
     said = {"patch": names[shown], "nearest": names[nearest.place], "cosine": nearest}
-    said |= {"near": f"{alike[apart == 1].mean():.2f}", "far": f"{alike[apart > 1].mean():.2f}"}
+    said |= {"near": two(alike[apart == 1].mean()), "far": two(alike[apart > 1].mean())}
     return Picture(
         figure,
         f"{text('read_position_maps', **said)} {read_room(table_of(run)[-(side**2) :])}".rstrip(),
@@ -437,7 +437,7 @@ def vectors_of_distances(run: Trace, place: Place) -> Picture:
     alike = cosine_similarity(run.network.layers[0].attention.vectors(n)[0].numpy())
     away = distances(n)
     axis = Axis(word("axis_apart"), away)
-    said = {"near": f"{np.diagonal(alike, 1).mean():.2f}", "far": f"{alike[0, -1]:.2f}"}
+    said = {"near": two(np.diagonal(alike, 1).mean()), "far": two(alike[0, -1])}
     return Picture(
         heatmap(alike, axis, axis),
         text("read_alike_distances", first=away[0], last=away[-1], **said),
@@ -490,7 +490,7 @@ def order(run: Trace, cosines: np.ndarray, bare: np.ndarray, token: int | None =
     names = [tokens[place] for place in moved]
     names.insert(1, plain("order.without"))
     series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
-    numbers = {"start": f"{cosines[1, first]:.3f}", "end": f"{cosines[-1, first]:.3f}", "bare": f"{lowest.min():.6f}"}
+    numbers = {"start": three(cosines[1, first]), "end": three(cosines[-1, first]), "bare": f"{lowest.min():.6f}"}
     return Picture(
         lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), height=260 if big() else 440),
         t("order.read", token=tokens[first], layers=len(cosines) - 2, **numbers),

@@ -8,7 +8,7 @@ from model.search import LENGTH_PENALTY, Node, score
 from pages.drawing.figures import Branch, branches
 from pages.drawing.picture import Picture
 from pages.drawing.text import literal, texts_of
-from pages.drawing.text.numbers import percent, written
+from pages.drawing.text.numbers import percent, two
 from pages.screen.components.tables import markdown_table
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
@@ -57,8 +57,8 @@ def tree(screen: Written, pen: Pen) -> None:
                 "hover",
                 beginning=" ".join(vocabulary[i] for i in node.ids),
                 own=percent(np.exp(node.own)),
-                log_p=f"{node.log_probability:.2f}",
-                fate=word(f"fate_{node.fate}", score=f"{score(node.log_probability, len(node.ids)):.2f}"),
+                log_p=two(node.log_probability),
+                fate=word(f"fate_{node.fate}", score=two(score(node.log_probability, len(node.ids)))),
             ),
             fate=node.fate,
             on_path=node.ids == screen.written.ids[: step + 1],
@@ -102,7 +102,7 @@ def found(screen: Written) -> None:
     lines = []
     for number in sorted(range(len(every)), key=lambda number: -every[number].score):
         one, mark = every[number], "**" if number == shown else ""
-        numbers = [written(f"{value:.2f}") for value in (one.log_probability, one.score)]
+        numbers = [two(value) for value in (one.log_probability, one.score)]
         cells = [names[number], literal(one.text), numbers[0], str(len(one.ids)), numbers[1]]
         lines.append([f"{mark}{cell}{mark}" if cell else "" for cell in cells])
     with st.container(key="working.translation.found"):
@@ -112,8 +112,8 @@ def found(screen: Written) -> None:
 def greedy_or_beam(screen: Written) -> str:
     """What looking at several beginnings at once was good for, here."""
     greedy, best = screen.found.greedy, screen.found.beams[0]
-    said = {"greedy": greedy.text, "greedy_p": f"{greedy.log_probability:.2f}"}
-    said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}"}
+    said = {"greedy": greedy.text, "greedy_p": two(greedy.log_probability)}
+    said |= {"best": best.text, "best_p": two(best.log_probability)}
     if greedy.ids == best.ids:
         return text("greedy_same", **said)
     likelier = greedy.log_probability < best.log_probability

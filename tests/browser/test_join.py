@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from pages.drawing.text.numbers import bound
 from pages.school.classroom import join
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import UNSAID
@@ -338,7 +339,8 @@ def test_a_word_with_markup_is_a_word_and_a_share_is_written_as_on_the_projector
     lesson.go(Phase.CLOSED, Phase.REVEALED)
     expect(page.locator(".number.own")).to_have_text("<img/src=x>")
     assert page.locator("main img").count() == 0 and lesson.votes() == {1: [("<img/src=x>", UNSAID)]}
-    for share in (0.0, 1.0, 5.0, 0.9962, 0.99996, 0.5, 0.0483, 8e-5, 2.345, 18.75, 123.4, -2.83, -0.06, -0.004, 12_000):
+    shares = 0.0, 1.0, 5.0, 0.9962, 0.99996, 0.5, 0.0483, 8e-5, 2.345, 18.75, 123.4, -2.83, -0.06, -0.004, 12_000
+    for share in (*shares, 0.125, 12.25, 122.5):
         lesson.ask("slide", {"answer": share, "near": 0.1})
         lesson.go(Phase.OPEN, Phase.CLOSED, Phase.REVEALED)
         expect(page.locator(".number.true")).to_have_text(short(share))
@@ -354,6 +356,10 @@ def test_a_number_below_nothing_is_sent_and_written_as_people_write_it(lesson: S
     lesson.go(Phase.CLOSED)
     says(page, "yours", guess="−3")
     assert lesson.votes() == {1: [(-3, UNSAID)]}
+    for span in ([0, 1], [-1, 2.5], [0.25, 12_345.5]):
+        lesson.ask("slide", EXAMPLES["slide"].truth, {"span": span})
+        lesson.go(Phase.OPEN)
+        expect(page.locator(".ends")).to_have_text("".join(map(bound, span)))
     assert name_of({"gesture": "number"}, -3) == "−3" and name_of({"gesture": "slide"}, (-1.6, -1.2)) == "−1.6 – −1.2"
 
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from model import Edit, Trace, load
-from model.analysis import softmax
+from model.analysis import fixed, softmax
 from model.config import PRESETS, EncoderConfig
 from model.heads import network_for
 from model.overview import WORDS, answers_of, pack, painter
 from model.overview.opened import ATTENTION, MOST, exact, names_of, parts_of_heads, steps_of
-from model.overview.packing import HIDDEN, MOST_BYTES, MOST_ROWS, Packed, decimals, quantised
+from model.overview.packing import HIDDEN, MOST_BYTES, MOST_ROWS, Packed, as_written, decimals, quantised
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
 from model.overview.without import without_heads
 from model.pipeline import Pipeline
@@ -83,7 +83,7 @@ def assert_equal(trace: Trace, sent: int = 0) -> None:
             assert (far <= scales[:, None, None] * 1.0001 + 1e-9).all(), (role, layer, far.max())
             digits = array["layers"][layer]["digits"]
             assert digits >= 1 or np.abs(strongest[seen]).max() > 3000
-            shown, own = (np.rint(part[seen] * 10**digits) for part in (values, strongest))
+            shown, own = (as_written(part[seen], digits) for part in (values, strongest))
             np.testing.assert_array_equal(shown, own, err_msg=f"{role} in {digits} decimals")
 
 
@@ -107,8 +107,8 @@ def test_numbers_of_any_size_are_sent_so_that_they_are_written_as_they_were_reco
     digits = 2 if kind == "f4" else decimals(scales)
     seen = np.isfinite(values)
     assert digits >= 0 and (numbers[~seen] == HIDDEN.get(kind, -np.inf)).all()
-    packed = [f"{value:.{digits}f}" for value in (numbers * np.array(scales)[:, None, None])[seen] + 0.0]
-    assert [float(one) for one in packed] == [float(f"{value:.{digits}f}") for value in values[seen]]
+    packed = [fixed(value, digits) for value in (numbers * np.array(scales)[:, None, None])[seen] + 0.0]
+    assert [float(one) for one in packed] == [float(fixed(value, digits)) for value in values[seen]]
 
 
 def test_weights_beyond_0_and_1_are_sent_too() -> None:

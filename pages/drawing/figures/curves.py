@@ -35,7 +35,7 @@ from pages.drawing.figures.base import (
     words_at,
 )
 from pages.drawing.figures.theme import big, font_size, letters, mode, scaled
-from pages.drawing.text.numbers import signed, whole, written
+from pages.drawing.text.numbers import signed, three, whole, written
 
 #: The line at 0, where bars begin.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
@@ -77,7 +77,7 @@ def bars(
         y=places,
         marker={"color": colours},
         unselected={"marker": {"opacity": 1}},  # a click must not fade the others
-        text=[written(f"{value:.3f}") for value in values] if texts is None else list(texts),
+        text=[three(value) for value in values] if texts is None else list(texts),
         textposition="auto",
         insidetextfont={"color": ink_on(colours) if isinstance(colours, str) else [ink_on(one) for one in colours]},
         hovertemplate="%{y}: %{x:.4f}<extra></extra>",

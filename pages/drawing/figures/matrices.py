@@ -45,7 +45,7 @@ from pages.drawing.figures.base import (
     words_at,
 )
 from pages.drawing.figures.theme import font_size, scaled
-from pages.drawing.text.numbers import four_decimals, written
+from pages.drawing.text.numbers import four_decimals, two, written
 
 MOST_APART = 32  # rows or columns with gaps between their cells
 GAP = 0.04  # share of a tile, before the next one
@@ -245,7 +245,7 @@ def ranked_bars(
         xaxis="x2",
         marker={"color": colours},
         unselected={"marker": {"opacity": 1}},
-        text=[written(f"{value:.2f}") for value in own],
+        text=[two(value) for value in own],
         textposition="outside",
         constraintext="none",
         cliponaxis=False,
@@ -343,7 +343,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
             trace["xaxis"] = axis
         if one.digits:
             cells |= {
-                "text": [[written(f"{value:.2f}") for value in row] for row in one.values],
+                "text": [[two(value) for value in row] for row in one.values],
                 "texttemplate": "%{text}",
             }
         share = one.width * (1 - gap * (len(matrices) - 1)) / sum(other.width for other in matrices)

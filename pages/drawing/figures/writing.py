@@ -23,7 +23,7 @@ from pages.drawing.figures.base import (
     words_at,
 )
 from pages.drawing.figures.theme import SMALL, font_size, scaled
-from pages.drawing.text.numbers import percent, written
+from pages.drawing.text.numbers import in_percent, percent, written
 
 GAP = 0.7  # font sizes between a word and its arcs
 ALONG = (0.03, 0.1, 0.17)  # where along a word hovers and clicks are answered
@@ -78,7 +78,8 @@ def writing(
         if abs(share) >= least
     ]
     read = {int(np.abs(across).argmax()): ACCENT} | ({} if lit is None else {lit: role_colours()["K"]})
-    shares = {j: written(f"{100 * share:+.0f}%" if differs else percent(share)) for j, share in taken.items()}
+    in_words = (lambda share: written("+" * bool(share > 0) + in_percent(100 * share))) if differs else percent
+    shares = {j: in_words(share) for j, share in taken.items()}
     small = {j: f'<span style="font-size:{size - 4}px">{share}</span> ' for j, share in shares.items()}
     shown = [small.get(j, "") + label(name) for j, name in enumerate(source.labels)]
     names = _names(shown, 0, y_source, size, read)

@@ -14,7 +14,7 @@ from pages.drawing.figures.curves import adding_up
 from pages.drawing.picture import Numbers, Picture, outputs_of, picks_from
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import decimal, first, signed, two, written
+from pages.drawing.text.numbers import decimal, first, signed, three, two
 
 #: An output -> the values of Choice that a click on its bar sets.
 Choose = Callable[[int], Mapping[str, object]]
@@ -119,9 +119,9 @@ def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -
     parts = adding_up(np.array([*powers[shown], *rest]), digits=3)
     below, empty = [plain("common.others", n=f"{others:,}")] * bool(others), [""] * (1 + bool(others))
     columns = [
-        (names, [*(written(f"{y:.2f}") for y in logits[shown]), *empty]),
-        ("− max", [*(written(f"{y + 0.0:.2f}") for y in away[shown]), *empty]),
-        ("exp", [f"{power:.3f}" for power in (*parts, parts.sum())]),
+        (names, [*(two(y) for y in logits[shown]), *empty]),
+        ("− max", [*(two(y + 0.0) for y in away[shown]), *empty]),
+        ("exp", [three(power) for power in (*parts, parts.sum())]),
     ]
     return {"columns": columns, "rests": [*below, plain("common.sum")]}
 

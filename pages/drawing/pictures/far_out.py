@@ -10,7 +10,7 @@ from pages.drawing.figures import Axis
 from pages.drawing.picture import Numbers, place_in_words
 from pages.drawing.scales import weights_end
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import written
+from pages.drawing.text.numbers import two
 
 MOST_MARKED = 8  # columns; if more hold outliers, columns do not explain them
 
@@ -47,7 +47,7 @@ def in_words(far: Outliers, values: np.ndarray, axes: Sequence[Axis], end: float
     components = Axis(axes[1].title, [plain("common.place_d_model", place=i + 1) for i in range(values.shape[1])])
     furthest = tuple(far.cells[0])
     said = {"n": len(far.cells), "all": f"{values.size:,}", "times": f"{FAR_OUT:g}", "end": f"{end:.3g}"}
-    said |= {"place": place_in_words((axes[0], components), furthest), "value": written(f"{values[furthest]:.2f}")}
+    said |= {"place": place_in_words((axes[0], components), furthest), "value": two(values[furthest])}
     columns = plain("common.comma").join(components.labels[column] for column in marked(far))
     told = t("common.outliers", **said)
     return f"{told} {t('common.outlier_columns', columns=columns)}" if columns else told

@@ -14,7 +14,7 @@ from pages.drawing.picture import Numbers, Picture
 from pages.drawing.pictures.far_out import in_words, marked
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import first, three
+from pages.drawing.text.numbers import first, three, two
 
 
 def vectors(run: Trace, place: Place, ways: Mapping[str, Pooled | None], more: Sequence[str]) -> Picture:
@@ -22,7 +22,7 @@ def vectors(run: Trace, place: Place, ways: Mapping[str, Pooled | None], more: S
     made = np.stack([vector_of(run, way) for way in ways.values()])
     along = "axis.projection" if run.config.projection else "axis.d_model"
     axes = Axis(plain("sentence_vector.axis"), [plain(f"sentence_vector.{name}") for name in ways]), Axis(plain(along))
-    lengths = [f"{float(np.linalg.norm(vector)):.2f}" for vector in made]
+    lengths = [two(float(np.linalg.norm(vector))) for vector in made]
     read = "read" if len(ways) == 2 else f"read_{next(iter(ways))}"
     sized = {"n": len(run.tokens), "d_model": made.shape[1], "length": lengths[0], "other": lengths[-1]}
     said = [t(f"sentence_vector.{read}", **sized), *more]
@@ -71,7 +71,7 @@ def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
             said = {"wide": len(before), "out": len(vector)}
             bend = next(dense).activation
             name, said = (f"{name}_bent", said | {"activation": ACTIVATIONS[bend].name}) if bend else (name, said)
-        step, length = plain(f"sentence_vector.step_{name}", **said), f"{float(np.linalg.norm(vector)):.2f}"
+        step, length = plain(f"sentence_vector.step_{name}", **said), two(float(np.linalg.norm(vector)))
         words.append(step if name == "Normalize" else plain("sentence_vector.step_length", step=step, length=length))
     made = steps[-1][1][None]
     axes = Axis("", [""]), Axis(plain("sentence_vector.axis_makers"))

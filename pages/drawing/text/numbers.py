@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from model import analysis
-from model.analysis import winners
+from model.analysis import HAIR, fixed, winners
 
 NUMBER = re.compile(r"([+-]?)([\d.,]*\d)(?:e([+-]?)0*(\d+))?( ?%)?")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -27,7 +27,8 @@ def written(text: str) -> str:
 
 def four_decimals(values: np.ndarray) -> list[str]:
     """Many numbers in four decimals, each as `written` writes it; NaN as ""."""
-    text = "\n".join([f"{value:.4f}" for value in values.tolist()])
+    nudged = np.asarray(values, float) + np.where(np.asarray(values) < 0, -HAIR, HAIR)  # as `fixed` does
+    text = "\n".join([f"{value:.4f}" for value in nudged.tolist()])
     for python, people in (("-inf", "−∞"), ("nan", ""), ("-0.0000", "0.0000"), ("-", "−")):
         text = text.replace(python, people)
     return text.split("\n")
@@ -35,7 +36,7 @@ def four_decimals(values: np.ndarray) -> list[str]:
 
 def two(value: float) -> str:
     """A number in two decimals."""
-    return written(f"{value:.2f}")
+    return written(fixed(value))
 
 
 def gives(made: float, value: float) -> str:
@@ -45,12 +46,12 @@ def gives(made: float, value: float) -> str:
 
 def less(value: float, part: float) -> str:
     """`value` minus `part`, in two decimals, consistent with both as `two` writes them."""
-    return two(round(value, 2) - round(part, 2))
+    return two(float(fixed(value)) - float(fixed(part)))
 
 
 def three(value: float) -> str:
     """A number in three decimals."""
-    return written(f"{value:.3f}")
+    return written(fixed(value, 3))
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,9 @@ def last(values: ArrayLike, shown: Callable[[float], str] = two) -> First:
 
 def signed(value: float) -> str:
     """A difference: "+0.41", "−0.0032", "0"."""
-    return written(f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}") if value else "0"
+    if not value:
+        return "0"
+    return written("+" * bool(value > 0) + fixed(value) if abs(value) >= 0.1 else f"{value:+.2g}")
 
 
 def unsigned(value: float) -> str:
@@ -122,13 +125,12 @@ def unsigned(value: float) -> str:
 
 def percent(p: float) -> str:
     """A share in percent, as short as it stays true: "41%", "99.7%", "> 99.9%", "0.4%", "< 0.1%", "0%"."""
-    if p > 1 - 1e-6:  # float32 hardly tells these from 1
-        return f"{p:.0%}"
-    if p >= 0.9995:
+    most = 0.995 - HAIR <= p <= 1 - 1e-6  # float32 hardly tells larger ones from 1
+    if most and p >= 0.9995:
         return "> 99.9%"
     if 0 < p < 0.001:
         return "< 0.1%"
-    return written(f"{p:.1%}" if p >= 0.995 or 0 < p < 0.1 else f"{p:.0%}")
+    return written(f"{fixed(100 * p, 1 if most or 0 < p < 0.1 else 0)}%")
 
 
 def percents(shares: Iterable[float]) -> list[str]:
@@ -141,17 +143,22 @@ def summands(values: Iterable[float]) -> list[str]:
     return [written(f"{hundredths / 100:+.2f}") if hundredths else "0.00" for hundredths in whole(values)]
 
 
-def in_percent(whole: float) -> str:
-    return written(f"{whole:.0f}%")
+def in_percent(value: float, places: int = 0) -> str:
+    return written(f"{fixed(value, places)}%")
 
 
 def whole(shares: Iterable[float]) -> np.ndarray:
     """Shares in whole percent whose sum is the rounded sum: those with the largest remainders are rounded up."""
     exact = 100 * np.array([*shares], float)
     whole = np.floor(exact)
-    up = (whole - exact).argsort(kind="stable")[: round(float(exact.sum() - whole.sum()))]
+    up = (whole - exact).argsort(kind="stable")[: round(float(fixed(exact.sum(), 0)) - whole.sum())]
     whole[up] += 1
     return whole
+
+
+def bound(value: float) -> str:
+    """An end of a scale or an interval, with no more decimals than it has: 0, 1, −2.5, 12,000."""
+    return written(f"{round(value, 2):,.10g}")
 
 
 def decimal(probability: float) -> str:

@@ -176,15 +176,18 @@
     }
     return at >= 0 ? called(at) : typeof guess === 'number' ? figure(guess) : guess
   }
-  function between(span) { return { low: figure(span[0]), high: figure(span[1]) } }
+  function between(span) { return { low: end(span[0]), high: end(span[1]) } }
   function dots(chips) { return new Array(chips + 1).join('●') }
   function called(at) { return local(says.question.names)[at] || says.question.options[at] }
   function tidy(value) { return Math.round(value * 100) / 100 }
   function figure(value) {   // as on the projector
     var size = Math.abs(value)
     if (value >= 0 && value < 1) return decimal(value)
-    var written = fixed(value, says.question.gesture === 'number' || size >= 100 ? 0 : size >= 10 ? 1 : 2)
-    return written.replace(/\B(?=(\d{3})+$)/g, ',').replace(/^-(0\.00$)?/, function (_, none) { return none || '−' })
+    return spaced(fixed(value, says.question.gesture === 'number' || size >= 100 ? 0 : size >= 10 ? 1 : 2))
+  }
+  function end(value) { return spaced(String(tidy(value))) }   // of a scale: 0, 1, −2.5, 12,000
+  function spaced(written) {
+    return written.replace(/\B(?=(\d{3})+(?!\d))/g, ',').replace(/^-(0\.00$)?/, function (_, none) { return none || '−' })
   }
 
   // -- gestures --------------------------------------------------------------------------------------------------------
@@ -236,7 +239,7 @@
         return value
       })
       made.insertBefore(said, made.lastChild)
-      made.appendChild(el('div', { 'class': 'ends', 'aria-hidden': true }, [el('span', {}, figure(low)), el('span', {}, figure(high))]))
+      made.appendChild(el('div', { 'class': 'ends', 'aria-hidden': true }, [el('span', {}, end(low)), el('span', {}, end(high))]))
       return made
     },
     number: function (question) {
@@ -334,7 +337,7 @@
     }
     return el('div', { 'aria-hidden': true }, [
       el('div', { 'class': 'track' }, [el('i'), typeof guess === 'number' ? mark('own', guess) : null, mark('true', answer)]),
-      el('div', { 'class': 'ends' }, [el('span', {}, figure(span[0])), el('span', {}, figure(span[1]))])])
+      el('div', { 'class': 'ends' }, [el('span', {}, end(span[0])), el('span', {}, end(span[1]))])])
   }
 
   // -- the server ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from model import Edit, Trace
 from model.analysis import placed, softmax
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal
-from pages.drawing.text.numbers import decimal, first
+from pages.drawing.text.numbers import decimal, first, three
 
 OUTSIDE = ("[CLS]", "[SEP]", "[PAD]")  # tokens that stand for no part of a sentence
 EVERY = "layers.{l}.attention.heads"  # key of an edit that changes all layers at once
@@ -106,7 +106,7 @@ def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Stand
     there, back = (round(float(weights[cell]), 3) for cell in ((query, key), (key, query)))  # as displayed
     said: dict[str, object] = {"layer": choice.layer + 1, "head": choice.head + 1}
     names = placed(trace.tokens)
-    said |= {"query": names[query], "key": names[key], "there": f"{there:.3f}", "back": f"{back:.3f}"}
+    said |= {"query": names[query], "key": names[key], "there": three(there), "back": three(back)}
     return Standing(there > least and back < most, "oneway", said)
 
 

@@ -7,13 +7,14 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal
 from pages.drawing.text import joined, plain, t
+from pages.drawing.text.numbers import two
 from pages.school.lessons.goals import TASKS, Standing, standing
 from pages.screen.link import select
 from pages.screen.runs import pipelines
 
 
 def task_line(page: str) -> None:
-    """If the link holds a task, show it, with ✓ or how far the link is from it; in a presentation only on its own page."""
+    """If the link holds a task, show it, with ✓ or how far it is; in a presentation only on its own page."""
     choice: Choice = st.session_state["choice"]
     if (goal := choice.goal) is None or page == "class" or (choice.big and page != TASKS[goal.name].page):
         return
@@ -39,7 +40,7 @@ def asked(goal: Goal) -> dict[str, object]:
     if goal.name == "first":
         most, _, word = goal.values
         return {"most": most, "word": word}
-    least, most = (f"{int(value) / 100:.2f}" for value in goal.values)
+    least, most = (two(int(value) / 100) for value in goal.values)
     return {"least": least, "most": most}
 
 

@@ -17,7 +17,7 @@ from model.measures.cost import multiply_adds, total
 from model.measures.sweep import sweep
 from model.measures.without import without
 from model.pipeline import SPECIAL_TOKENS
-from pages.drawing.text.numbers import decimal, first, written
+from pages.drawing.text.numbers import decimal, first, fixed, written
 
 OWN = "own"  # row of a question in a teacher's own words
 CLEAR = 0.01  # least lead of a first answer that is asked about
@@ -237,10 +237,10 @@ def share_left(case: Case, edits: list[Edit], *, either: bool = False) -> Truth 
 def short(value: float) -> str:
     """A number with as few digits as are accurate: 12,000, 18.8, 5.66, 0.41, −0.06."""
     if isinstance(value, int) or abs(value) >= 100:
-        return written(f"{value:,.0f}")
+        return written(f"{float(fixed(value, 0)):,.0f}")
     if 0 <= value < 1:
         return decimal(value)
-    return written(f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}")
+    return written(fixed(value, 1 if abs(value) >= 10 else 2))
 
 
 def lead_of(values: np.ndarray) -> float:

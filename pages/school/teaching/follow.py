@@ -77,8 +77,8 @@ def _is_to_be_asked(says: Mapping[str, Any]) -> bool:
 
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:
-    """While the teacher's switch is on, lead the class to her view, but for its homework, which the end gives out; a new
-    window of hers continues.
+    """While the teacher's switch is on, lead the class to her view; a new window of hers continues. The end gives out
+    her homework.
     """
     if LEADS not in st.session_state and (room := classes.room(code)):
         by_class_page = room.phase is Phase.ENDED or room.lead.startswith(path_of("lesson"))  # to homework, to the tour

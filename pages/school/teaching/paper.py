@@ -15,6 +15,7 @@ from model.analysis import as_read
 from pages.drawing.figures import Figure, theme
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t, texts_of, unmarked
+from pages.drawing.text.numbers import bound
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.wording import answer_in_words, asked, called, options, otherwise, title_of
 from pages.school.questions.case import Case, Truth
@@ -137,7 +138,7 @@ def _question(screen: Screen, question: Question, case: Case, truth: Truth) -> t
         if truth.answer is not None:
             says.insert(0, unmarked(t("lesson.own_answer", answer=answer_in_words(truth))))
     if question.gesture in ("slide", "number"):
-        low, high = (f"{end:g}" for end in truth.span)
+        low, high = map(bound, truth.span)
         ticks = [word("between", low=low, high=high) + BLANK]
     else:
         ticks = [name + BLANK if question.gesture == "chips" else f"☐ {name}" for name in options(truth)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pages.drawing.figures.base import text_width
 from pages.drawing.text import language, plain, t
-from pages.drawing.text.numbers import percent, written
+from pages.drawing.text.numbers import bound, percent, written
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Part, Tally, bars, sure_and_wrong, tallies
@@ -113,7 +113,7 @@ def with_room(truth: Truth, asked: Asked) -> Truth:
 def name_of(shown: Shown, guess: Guess | Part) -> str:
     """Display name of an answer in the reader's language; an interval for sliders."""
     if isinstance(guess, tuple):
-        ends = dict.fromkeys(written(f"{round(end, 2):,.10g}") for end in guess)
+        ends = dict.fromkeys(bound(end) for end in guess)
         return (" – " if any("−" in end for end in ends) else "–").join(ends)
     options = shown.get("options", [])
     return (

@@ -9,6 +9,7 @@ import segno
 import streamlit as st
 
 from pages.drawing.text import language, literal, plain, t, texts_of
+from pages.drawing.text.numbers import bound
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.lessons.goals import TASKS
@@ -200,7 +201,7 @@ def _options(lecture: Lecture) -> None:
             for name in names:
                 st.markdown(literal(name), width="content")
     elif span := shown.get("span"):
-        st.markdown(text(f"by_{gesture}", low=f"{span[0]:g}", high=f"{span[1]:g}"))
+        st.markdown(text(f"by_{gesture}", low=bound(span[0]), high=bound(span[1])))
     else:
         st.markdown(text(f"by_{gesture}"))
 

@@ -1,4 +1,4 @@
-import { fixed } from '../../../model/overview/painter/numbers.js'
+import { percent } from '../../../model/overview/painter/numbers.js'
 
 /* Polls the state of a class, shows it, and reports when the teacher goes on. A phone that follows her
    (data.follows) sends its number, which keeps it in the class. */
@@ -31,7 +31,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   /* Write "**{answered}** of **{there}** have answered · {share}". Some may have answered and left. */
   function write() {
-    const all = Math.max(there, answered), share = all ? `${answered < all ? Math.min(99, fixed(100 * (answered / all), 0)) : 100}%` : '–'
+    const all = Math.max(there, answered), share = all ? percent(answered / all) : '–'
     const [told, ...parts] = data.words.replace('{share}', share).split(/\*\*\{(\w+)\}\*\*/)
     place.replaceChildren(told, ...parts.map((part, i) => i % 2 ? part : strong({ answered, there: all }[part])))
     if (data.more && answered > 1.1 * there + 2) {

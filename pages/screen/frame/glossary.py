@@ -15,6 +15,7 @@ from model.operations import Quantity
 from model.variants.token_dropout import multiplier
 from pages.drawing.figures import coloured
 from pages.drawing.text import literal, plain, t
+from pages.drawing.text.numbers import three
 from pages.screen.components.tables import markdown_table
 from pages.screen.frame.contents import NAMES
 from pages.screen.frame.navigation import page_link
@@ -166,7 +167,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "rows_of_distances": 2 * config.span,
         "distance": 2 * len(tokens) - 1,
         "d_ff": config.d_ff,
-        "root": f"{((1 + len(config.distance_terms)) * config.d_k) ** 0.5:.3f}",
+        "root": three(((1 + len(config.distance_terms)) * config.d_k) ** 0.5),
         "vocabulary": config.vocab_size,
         "projected": patches[1] or config.d_embedding,
         "activation": ACTIVATIONS[config.activation].name,

@@ -5,6 +5,7 @@ import streamlit as st
 from model import WeightsError
 from model.measures import learning
 from pages.drawing.text import texts_of
+from pages.drawing.text.numbers import in_percent
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 
@@ -37,7 +38,7 @@ def step_slider(learned: int | None) -> None:
 def learned_bar(number: int) -> None:
     """A badge that the network is an early one, and a button back to the finished one."""
     shown = learning.snapshots()[number]
-    said = {"step": f"{shown.step:,}", "accuracy": f"{shown.accuracy:.1%}"}
+    said = {"step": f"{shown.step:,}", "accuracy": in_percent(100 * shown.accuracy, 1)}
     st.markdown(f":blue-badge[{word('badge', **said)}]", width="content")
     look = {"icon": ":material/close:", "help": word("finish")}
     st.button(word("finish"), key="learned.finish", on_click=select, kwargs={"learned": None}, **look)

@@ -5,7 +5,7 @@ import streamlit as st
 from model import WeightsError
 from model.measures.doubt import doubt
 from pages.drawing.text import class_label, joined, t
-from pages.drawing.text.numbers import decimal, percent
+from pages.drawing.text.numbers import decimal, in_percent, percent
 from pages.screen.runs import pipelines
 
 
@@ -60,4 +60,5 @@ def how_sure() -> str:
         return ""
     kinds = ("printed_letters", "printed_lookalikes")
     letters, lookalikes = (percent(1 - rule.measured[kind]) for kind in kinds)  # not doubted
-    return t("doubt.rule", digits=f"{rule.measured['test_digits']:.1%}", letters=letters, lookalikes=lookalikes)
+    digits = in_percent(100 * rule.measured["test_digits"], 1)
+    return t("doubt.rule", digits=digits, letters=letters, lookalikes=lookalikes)

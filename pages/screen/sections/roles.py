@@ -11,6 +11,7 @@ from model.measures.tables import TAUGHT, Example, Role, head_roles
 from pages.drawing.screen import Screen
 from pages.drawing.state.offered import offered
 from pages.drawing.text import language, literal, plain, t
+from pages.drawing.text.numbers import two
 from pages.drawing.text.roles import measured_role
 from pages.screen.components.tables import markdown_table
 from pages.screen.frame.pen import Pen
@@ -73,7 +74,7 @@ def show_role(screen: Screen, pen: Pen) -> None:
     examples = sorted(
         chain(*shown.examples.values()), key=lambda one: (one.text.isascii() == (language() == "zh"), -one.weight)
     )
-    rows = [(_sentence(example), f"{example.weight:.2f}") for example in examples]
+    rows = [(_sentence(example), two(example.weight)) for example in examples]
     if rows:
         heads = [plain(f"roles.column_{name}") for name in ("sentence", "weight")]
         st.markdown(markdown_table(heads, rows, ":--|--:"))

@@ -13,7 +13,7 @@ from pages.drawing.picture import Picture, outputs_of, says_words
 from pages.drawing.pictures.band import room_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import decimal
+from pages.drawing.text.numbers import decimal, two
 from pages.screen.frame.pen import Pen
 from pages.screen.runs.worked_out import answered, without_parts
 from pages.screen.sections.patience import seconds_for, waits
@@ -34,7 +34,7 @@ def alike_without(screen: Screen, pen: Pen) -> None:
     steps, names = [str(layer) for layer in range(alike.shape[1])], [word(f"line_{name}") for name in found]
     rows = [() if name == "all" else without(screen.run.graph, name) for name in found]
     guess = answers_with(screen, rows) if "logits" in screen.run else None
-    ends = [f"{row[-1]:.2f}" for row in alike]
+    ends = [two(row[-1]) for row in alike]
     if guess is not None:
         every, most = outputs_of(screen.run), guess.p.max(axis=1)
         best = [plain("common.quoted", token=every[one]) for one in guess.best]
@@ -43,7 +43,7 @@ def alike_without(screen: Screen, pen: Pen) -> None:
     if fate := found.get("residual"):
         same = (fate.alike >= THE_SAME) & (whole.alike < THE_SAME)
         layer = int(same.argmax()) if same.any() else -1
-        numbers = {"alike": f"{fate.alike[layer]:.2f}", "all": f"{whole.alike[layer]:.2f}"}
+        numbers = {"alike": two(fate.alike[layer]), "all": two(whole.alike[layer])}
         said.append(text("read_same" if same.any() else "read_residual", layer=layer, **numbers))
     if fate := found.get("norm"):
         said.append(text("read_norm", length=f"{fate.length[-1]:,.0f}", usual=f"{whole.length[-1]:,.0f}"))
