@@ -90,6 +90,17 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
         assert all(one[0] != other[0] or one[2] <= other[1] + 1 for one, other in pairwise(boxes)), "numbers overlap"
 
 
+def test_on_a_phone_the_first_station_is_one_screen_and_a_tap_on_a_word_is_the_guess(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/lesson?lang=en")
+    chart = phone.locator(CHART).first
+    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+    settle(phone)
+    for part in (phone.locator(".st-key-tour_ask h2"), chart, button(phone, "word-send")):
+        expect(part).to_be_in_viewport(ratio=1)
+    phone.touchscreen.tap(*chart.evaluate(MIDDLE, [2, 0.5]))
+    expect(phone.locator(ANSWER)).to_be_in_viewport(ratio=1)
+
+
 def test_on_a_phone_the_verdict_is_seen_after_a_tap_in_the_picture(phone: Page, app_url: str) -> None:
     for sentence in ("hello", "the animal did not cross the street because it was too tired ."):
         phone.goto(f"{app_url}/lesson?lang=en&s={sentence.replace(' ', '+')}&question=fit")
@@ -103,14 +114,15 @@ def test_on_a_phone_the_verdict_is_seen_after_a_tap_in_the_picture(phone: Page, 
         expect(phone.locator(ANSWER)).to_be_in_viewport(ratio=1)
 
 
-def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> None:
-    width, height = 1280, 720
-    page.set_viewport_size({"width": width, "height": height})
-    for key in ("places", "weights", "blur", "residual"):
+def test_question_and_picture_fill_one_screen(page: Page, app_url: str) -> None:
+    for key, width, height in (("word", 1440, 900), *((key, 1280, 720) for key in ("places", "weights", "residual"))):
+        page.set_viewport_size({"width": width, "height": height})
         station(page, app_url, key)
-        for part in (page.locator(CHART).last, button(page, "show")):
-            box = part.bounding_box()
-            assert box and box["y"] + box["height"] <= height + 8, key
+        ends = [box["y"] + box["height"] for part in (page.locator(CHART).last, button(page, "show"))
+                if (box := part.bounding_box())]  # fmt: skip
+        assert len(ends) == 2 and max(ends) <= height + 8, key
+        assert key == "residual" or ends[0] > 0.8 * height, "of squares as many as fit side by side"
+        assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollHeight") <= height
     main = page.locator("[data-testid=stMain]")
     press(button(page, "show"), "Enter")
     main.evaluate("main => main.scrollTop = main.scrollHeight")

@@ -221,7 +221,10 @@ def test_before_the_guess_nothing_holds_the_answer_and_after_it_the_picture_does
         assert not any(np.isclose(one, exact, rtol=1e-4, atol=1e-6).any() for one in held)
         assert f'"{short(exact)}"' not in before
     elif key == "word":
-        assert not re.search(rf"\b{truth.answer}\b", before)
+        marks = next(trace for trace in figures[0]["data"] if trace.get("customdata"))
+        assert marks["text"] == sorted(marks["text"]), "the order of what is offered tells nothing"
+        lengths = [numbers(trace["x"]) for trace in figures[0]["data"] if trace["type"] == "bar"]
+        assert all(np.isnan(one).all() or np.ptp(one) == 0 for one in lengths), "nor do the bars"
     assert short(exact) in said(app) if QUESTIONS[key].gesture == "slide" else answer_in_words(truth) in said(app)
 
 

@@ -33,7 +33,6 @@ ROLE_COLOURS = {
 }
 ACCENT = "#CC79A7"
 COVERED = "?"  # covers a number that the reader guesses
-HATCHED = {"color": ACCENT, "pattern": {"shape": "/", "solidity": 0.2, "fillmode": "replace"}}  # and a covered bar
 GUESS = "#c4660a"  # the reader's guess, always dashed; legible on light, dark and dark cells
 GREY = "#8a8f98"  # for comparison only
 #: Input, addition, output: not the colours of Q, K and V.
@@ -426,6 +425,14 @@ def question_marks(points: Points, signs: Sequence[str] = ()) -> dict:
     """Question marks, or other signs, over covered places."""
     words = [f"<b>{sign}</b>" for sign in signs or [COVERED] * len(points)]
     return words_at(points, words, textfont={"color": ACCENT, "size": font_size() + 3}, showlegend=False)
+
+
+def cover_bars(count: int) -> dict:
+    """The look of bars over covered places: a faint ground with a question mark."""
+    sign = {"text": [f"<b>{COVERED}</b>"] * count, "textposition": "inside", "insidetextanchor": "middle"}
+    ink = {"color": INK[mode()], "size": font_size()}
+    ground = {"color": ACCENT, "opacity": 0.25, "cornerradius": 6}
+    return {"marker": ground, "insidetextfont": ink, "textangle": 0, "hoverinfo": "skip", **sign}
 
 
 def unseen(points: Points, **look: Any) -> dict:

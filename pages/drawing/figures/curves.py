@@ -12,7 +12,6 @@ from pages.drawing.figures.base import (
     BARE,
     BEFORE,
     GREY,
-    HATCHED,
     INK,
     LEGEND,
     Axis,
@@ -20,6 +19,7 @@ from pages.drawing.figures.base import (
     at,
     axis_layout,
     colours_of,
+    cover_bars,
     figure_of,
     guessed,
     ink_on,
@@ -120,7 +120,7 @@ def bars_with_numbers(
     room: how far each row is drawn to the right by other marks. there, differs: as for `bars`. most: the largest
     possible value; the axis holds it, so that bars of different runs can be compared. guesses: (bar, a reader's guess
     of its length), dashed. columns: of a table between names and bars. rests: names of further rows in the table only.
-    covered: bars whose lengths the reader guesses: hatched, as long as there is room, and without a number.
+    covered: bars whose lengths the reader guesses: as long as there is room, with a question mark and no number.
     """
     hidden = np.isin(np.arange(len(names)), covered)
     values = np.where(hidden, np.nan, values)
@@ -140,7 +140,7 @@ def bars_with_numbers(
     figure.layout["xaxis"] |= {"range": [1.05 * low, high], "visible": False}
     if hidden.any():
         sides = {"x": np.full(len(covered), high), "y": np.asarray(covered)}
-        figure.data.append({"type": "bar", "orientation": "h", "marker": HATCHED, "hoverinfo": "skip", **sides})
+        figure.data.append({"type": "bar", "orientation": "h", **sides, **cover_bars(len(covered))})
     if guesses:
         figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
     figure.layout["showlegend"] = False

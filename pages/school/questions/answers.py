@@ -3,14 +3,14 @@
 import numpy as np
 
 from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import answer_words, drawn_digit
+from pages.school.questions.pictures import drawn_digit, words_to_choose
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # classes of which one can be tapped
 SEEN = 0.01  # smallest share visible as a bar
 
 
-@question("word", "word", least=0.1, minutes=4, hints=2, page="answer", equation="answer", picture=answer_words)
+@question("word", "word", least=0.1, minutes=4, hints=2, page="answer", equation="answer", picture=words_to_choose)
 def hidden_word(case: Case) -> Truth | None:
     """The word that the network guesses. margin: lead of its probability; 0 if the second is invisible."""
     if not case.answers or "word" not in case.trace.axes("logits"):

@@ -30,7 +30,7 @@ from pages.drawing.figures import (
     over_drawing,
     tiles,
 )
-from pages.drawing.figures.base import HATCHED, TO_THE_NEAREST, grid, label, outline, question_marks, unseen
+from pages.drawing.figures.base import TO_THE_NEAREST, cover_bars, grid, label, outline, question_marks, unseen
 from pages.drawing.figures.matrices import heatmap_parts
 from pages.drawing.figures.theme import SMALL, font_size, scaled
 from pages.drawing.picture import Numbers, Picture
@@ -156,12 +156,31 @@ def answer_bars(look: Look, covered: Sequence[int] = ()) -> Picture:
     )
     named = f"lesson.{look.row}.axis"
     title = plain(named if named in known else f"lesson.{look.row}.short", **truth.in_words)
-    return Picture(figure, "", title=title[:1].upper() + title[1:])
+    return Picture(figure, "", Numbers(values), title=title[:1].upper() + title[1:])
 
 
 def last_bar_covered(look: Look) -> Picture:
     """The truth's bars; the last is covered until the answer is shown."""
     return answer_bars(look, [] if look.shown else [len(look.truth.bars) - 1])
+
+
+def offered(case: Case) -> list[str]:
+    """The likeliest answers, by their spelling, so that their order does not tell which is likeliest."""
+    return sorted(case.names[i] for i in np.argsort(-case.shares(case.trace["logits"]))[:MOST_WORDS])
+
+
+def words_to_choose(look: Look) -> Picture:
+    """The likeliest answers to choose from, each with a covered bar; once shown, with their probabilities."""
+    if look.shown:
+        return answer_words(look)
+    names = offered(look.case)
+    rows = range(len(names))
+    values = np.full(len(names), np.nan)
+    figure = bars_with_numbers(values, names, [""] * len(names), most=1.0, covered=rows)
+    places = [(0.5, row) for row in rows]
+    figure.data.append(unseen(places, customdata=[[row] for row in rows], text=[label(name) for name in names]))
+    figure.layout |= TO_THE_NEAREST
+    return Picture(figure, "", Numbers(values), title_of("offered"), picks=lambda option: {"option": option})
 
 
 def answer_words(look: Look) -> Picture:
@@ -430,7 +449,7 @@ def lens(look: Look) -> Picture:
     traces[0] |= {"text": names, "texttemplate": "%{text}<br>%{z:.2f}", "hovertemplate": "%{text}<extra></extra>"}
     if hidden:
         sides = {"x": np.full(len(values), hidden), "base": -0.5, "y": np.arange(len(values))}
-        look_of = {"orientation": "h", "width": 1, "marker": HATCHED, "hoverinfo": "skip", "showlegend": False}
+        look_of = {"orientation": "h", "width": 1, "showlegend": False, **cover_bars(len(values))}
         traces.append({"type": "bar", **sides, **look_of})
     if taps:
         cells = grid(len(values), 1)

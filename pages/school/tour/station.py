@@ -12,6 +12,7 @@ import streamlit as st
 from model.analysis import as_read
 from model.config import PRESETS
 from model.translator import TranslationTrace
+from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Picture, kind_of
 from pages.drawing.screen import Screen
 from pages.drawing.state import sketch
@@ -28,7 +29,7 @@ from pages.school.lessons.wording import (
     why,
 )
 from pages.school.questions.case import Case, Guess, Truth, is_right, short
-from pages.school.questions.pictures import Look, of_place, pictures
+from pages.school.questions.pictures import Look, of_place, offered, pictures
 from pages.school.questions.question import Question
 from pages.school.tour.gestures import GESTURES, Give, chips_so_far, give_chip, give_option
 from pages.screen.components.chart import chart
@@ -38,6 +39,8 @@ from pages.screen.frame.pen import Pen
 EXAMPLE = 3  # the digit for stations about a drawing, if the reader has typed a sentence
 #: Session state: whether such a station has interrupted a tour of a sentence, which continues afterwards.
 AWAY = "lesson.away"
+BELOW, LEAST, MOST = 62, 280, 2000  # pixels: below a picture that ends with the screen; of its height
+LOW, A_BAR = 28, 120  # of a bar: on a phone, and at most
 MASK = literal("[MASK]")
 text, word = texts_of("lesson")
 
@@ -169,9 +172,15 @@ class Station:
         for number, one in enumerate(drawn):
             figure, title, where = one.drawn(), one.title or "", screen.at.where(one.of_head or (-1, -1))
             st.markdown(f"**{literal(title)}**" + (f" :gray[· {literal(where)}]" if where else ""))
-            if big and number == 0:
+            if number == 0:
                 below = sum(60 + other.drawn().layout["height"] for other in drawn[1:])
-                figure.tell(below=24 + below, first=True)
+                bars = bars_of(one)
+                grown = {"grows": LEAST, "below": BELOW + below}
+                if not figure.layout["yaxis"].get("scaleanchor"):  # squares end with the column
+                    grown["most"] = A_BAR * bars or MOST
+                figure.tell(**({"first": True, "below": 24 + below} if big else grown))
+                if not (self.shown or big):  # on a phone the boxes to answer stand below it
+                    figure.layout["height"] = scaled(LOW * bars) + 16 if bars else min(figure.layout["height"], LEAST)
             ends = unmarked(why(self.question, self.truth)) if self.shown else word("covered")
             alt = joined(f"{title}{plain('common.full_stop')} {ends}")
             caption = " · ".join(filter(None, (title, where, screen.about())))
@@ -182,7 +191,12 @@ class Station:
         """Callback for a click on a mark; it keeps no run in memory."""
         if self.question.gesture == "chips":
             return partial(give_chip, self.key, len(self.truth.options), self.give)
-        return partial(give_option, self.truth.options, self.give)
+        return partial(give_option, self.truth.options or offered(self.case), self.give)
+
+
+def bars_of(picture: Picture) -> int:
+    """How many bars a picture has, one for each number; 0 for another picture."""
+    return len(numbers) if picture.parts and (numbers := picture.parts[0].drawn.array).ndim == 1 else 0
 
 
 def lead_away(page: str, **values: Any) -> None:

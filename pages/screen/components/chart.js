@@ -294,7 +294,7 @@ function fill(place, layout) {
   if (dense) layout.margin = { ...layout.margin, l: SPREAD * layout.font.size, t: HIGH * layout.font.size }
   const square = layout.yaxis.scaleanchor && across  // Plotly finds the range of points, so any height will do
   if (layout.meta?.grows && (layout.meta.large || !big)) {
-    layout.height = Math.max(layout.meta.grows, Math.min(room, whole(layout)))
+    layout.height = Math.max(layout.meta.grows, Math.min(room, layout.meta.most ?? whole(layout)))
     if (layout.meta.wide) stretch(layout, down / across)
     return
   }
