@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model import Edit, Trace
+from model import Edit
 from model.embedding import FlatEmbedding
 from model.heads import ClassifierNetwork
 from model.sublayers import ScaledDotProductAttention
@@ -16,14 +16,14 @@ from pages.drawing.picture import touched
 from pages.drawing.screen import Screen, changed
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
-from pages.drawing.text.numbers import percent, unsigned
+from pages.drawing.text.numbers import percent
 from pages.flat.pictures import (
     ATTENTION,
+    CALM,
     DISTURBED,
     NOISE,
     PASSES,
-    SCORED,
-    as_read,
+    as_one,
     in_patches,
     of_one,
     text,
@@ -31,7 +31,8 @@ from pages.flat.pictures import (
     word,
 )
 from pages.screen.frame.pen import Pen
-from pages.screen.frame.pickers import either
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
 
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
 
@@ -41,67 +42,70 @@ def ink_of(choice: Choice) -> bytes:
     return choice.ink or sketch.ink(sketch.example())
 
 
+def disturbed(choice: Choice) -> str:
+    """What the reader disturbs on this page, or CALM: another page's step is none of it."""
+    return choice.stage if choice.tab in TABS and choice.stage in DISTURBED else CALM
+
+
+def noise(name: str) -> tuple[Edit, ...]:
+    """The change that puts noise on one quantity of attention in every layer; none for CALM."""
+    return () if name == CALM else (Edit(f"layers.{{l}}.attention.{name}", "noise", NOISE),)
+
+
 def of_flat(screen: Screen, choice: Choice) -> Screen:
-    """The page is about "flat", whatever the input; among its heads with noise where the reader wants it."""
+    """The page is about "flat", whatever the input, with noise where the reader wants it."""
     borrowed = screen.network != "flat" or not screen.choice.drawing
     flat = screen.of("flat", ink_of(screen.choice)) if borrowed else screen
-    if choice.tab != "attention" or choice.stage not in DISTURBED:
+    if (name := disturbed(choice)) == CALM:
         return flat
-    noise = Edit(ATTENTION + choice.stage, "noise", NOISE)
-    return replace(flat, run=flat.source.run("flat", flat.subject, (*flat.run.edits, noise)))
-
-
-def symbol(screen: Screen, name: str) -> str:
-    return plain_math(screen.run.graph[ATTENTION + name].symbol)
+    return replace(flat, run=flat.source.run("flat", flat.subject, (*flat.run.edits, *noise(name))))
 
 
 def where_noise_is(screen: Screen, pen: Pen) -> None:
     """Buttons for what is disturbed."""
-    words = [word("no_noise"), *(symbol(screen, name) for name in DISTURBED)]
+    tab = screen.choice.tab if screen.choice.tab in TABS else next(iter(TABS))
+    words = {CALM: word("no_noise")}
+    words |= {name: plain_math(screen.run.graph[ATTENTION + name].symbol) for name in DISTURBED[1:]}
+    look = bound("flat.noise", disturbed(screen.choice), lambda name: select(tab=tab, stage=name))
+    look |= {"format_func": words.__getitem__, "required": True, "wrap": True}
     with pen.places:
-        either("stage", word("noise"), ("none", *DISTURBED), words, screen.choice.stage, key="noise")
+        st.segmented_control(word("noise"), list(words), **look)
 
 
-def noise_on_attention(screen: Screen, pen: Pen) -> None:
-    """The drawing as either network reads it; beside it how far noise moves what either says: odd or even."""
-    patches = screen.source.run("digits", screen.subject)
-    moved = np.stack([_moved(screen, "flat", screen.run), _moved(screen, "digits", patches)])
-    accuracy = {name: screen.source.pipeline(name).measured["test_accuracy"] for name in ("flat", "digits")}
-    big = screen.choice.big
-    left, right = st.columns([4, 5] if big else [1, 3], gap="large")
-    whole, cut = left.columns(2) if big else (left, left)
+def both_readings(screen: Screen, pen: Pen) -> None:
+    """The drawing as either network reads it, with its answer; beside them what noise makes of both answers."""
+    where_noise_is(screen, pen)
+    own = screen.run.edits[: len(screen.run.edits) - (disturbed(screen.choice) != CALM)]
+    odd = np.stack([_odd(screen, "flat", own), _odd(screen, "digits", ())])
+    now = DISTURBED.index(disturbed(screen.choice))
+    patches = screen.source.run("digits", screen.subject, noise(disturbed(screen.choice)))
+    accuracy = [screen.source.pipeline(name).measured["test_accuracy"] for name in ("flat", "digits")]
+    ink = screen.choice.drawing or sketch.example()
+    whole, cut, right = st.columns([2, 2, 3], gap="medium")
     with whole:
-        pen.show("one_token", partial(as_read, accuracy=accuracy["flat"]))
+        pen.show("one_token", partial(as_one, odd=odd[0, now], accuracy=accuracy[0]))
     with cut:
-        pen.show("patches", lambda run, place: as_read(patches, place, accuracy["digits"]))
+        pen.show("patches", in_patches(patches, ink, odd[1, now], accuracy[1]))
     with right:
-        pen.show("with_noise", partial(with_noise, moved=moved))
+        pen.show("with_noise", partial(with_noise, odd=odd, now=now))
 
 
-def _moved(screen: Screen, network: str, calm: Trace) -> np.ndarray:
-    """How far noise on each of what is disturbed, in every layer, moves the probability that the digit is odd: of ten
-    classes, the sum of the odd ones.
+def _odd(screen: Screen, network: str, edits: tuple[Edit, ...]) -> np.ndarray:
+    """The probability that the digit is odd, calm and with noise on each of what is disturbed: of ten classes, the sum
+    of the odd ones.
     """
-    noises = [Edit(f"layers.{{l}}.attention.{name}", "noise", NOISE) for name in SCORED]
     run = partial(screen.source.run, network, screen.subject)
-    runs = [calm, *(changed(run, (*calm.edits, noise)) for noise in noises)]
-    odd = np.array([one.answer[0].probabilities for one in runs])[:, 1::2].sum(axis=1)
-    return np.abs(odd[1:] - odd[0])
+    runs = [changed(run, (*edits, *noise(name))) for name in DISTURBED]
+    found: np.ndarray = np.array([one.answer[0].probabilities for one in runs])[:, 1::2].sum(axis=1)
+    return found
 
 
 def of_heads(screen: Screen, pen: Pen) -> None:
-    """Attention of the one token to itself in every head; the same drawing in patches."""
+    """Attention of the one token to itself in every head."""
     where_noise_is(screen, pen)
-    left, right = st.columns([2, 1], gap="medium")
-    with left:
-        pen.show("attention", of_one)
-        if screen.choice.stage in DISTURBED:
-            disturbed(screen)
-        if not screen.choice.big and not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
-            idle(screen)
-    with right:
-        patches = screen.source.run("digits", screen.subject)
-        pen.show("patches", in_patches(patches, screen.choice.drawing or sketch.example()))
+    pen.show("attention", of_one)
+    if not screen.choice.big and not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
+        idle(screen)
 
 
 def idle(screen: Screen) -> None:
@@ -112,18 +116,11 @@ def idle(screen: Screen) -> None:
     st.markdown(text("why", idle=f"{unused:,}", all=f"{whole:,}", share=percent(unused / whole)))
 
 
-def disturbed(screen: Screen) -> None:
-    """What the noise does to the answer: on Q, K or the scores nothing."""
-    calm = screen.source.run("flat", screen.subject, screen.run.edits[:-1]).answer[0].probabilities
-    change = float(np.abs(np.subtract(screen.run.answer[0].probabilities, calm)).max())
-    place = symbol(screen, screen.choice.stage or "")
-    st.markdown(text("read_noise", noise=f"{NOISE:g}", place=place, value=unsigned(change) if change else "0"))
-
-
+TABS = {"noise": both_readings, "attention": of_heads}
 PAGE = Page(
     name="flat",
     group="more",
-    tabs=lambda screen: {"noise": noise_on_attention, "attention": of_heads},
+    tabs=lambda screen: TABS,
     any_input=True,
     attention=True,
     draws=True,

@@ -1,14 +1,14 @@
 """A drawing as one token: its answer with noise on attention, what a head makes of it, and the same in patches."""
 
-import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from model import Trace
 from pages.attention.overlay import over_one
-from pages.drawing.figures import Axis, Figure, drawing, role_colours, token_at
-from pages.drawing.figures.base import frame
+from pages.drawing.figures import ACCENT, Axis, Figure, drawing, role_colours, token_at
+from pages.drawing.figures.base import frame, tint
 from pages.drawing.figures.curves import BLUE, ORANGE, grouped_bars
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.figures.matrices import Matrix, abreast
@@ -24,68 +24,33 @@ ATTENTION = "layers.0.attention."
 DRAWN = ("Q", "K", "scaled", "weights", "V", "heads")
 #: What each head passes on unchanged, where no change sits on it.
 PASSES = (ATTENTION + "weights", ATTENTION + "heads")
-#: What is disturbed, each with noise of this strength, in every layer; of the last alone a weight of 1 makes something.
-DISTURBED = ("Q", "K", "scaled", "V")
-SCORED = DISTURBED[:-1]
+#: What is disturbed, each with noise of this strength, in every layer: nothing; what makes scores; what a weight of 1
+#: passes on.
+CALM, *SCORED, _ = DISTURBED = ("none", "Q", "K", "scaled", "V")
 NOISE = 5.0
-BESIDE = 0.5  # of the page's width, that it has
+BESIDE = 0.4  # of the page's width, that the bars have
 KINDS = ("one_token", "patches")  # how the drawing is read
 NARROW = 8  # cells, as wide as a column of numbers is
-LARGE, SMALL, HIGH, LOW = 410, 170, 275, 240  # pixels: bars, what is read, each picture, a drawing in a presentation
+HIGH, LOW, ROWS = 340, 250, 275  # pixels: drawings and bars; drawings in a presentation; a row for each head
 PATCHES = Place(layer=1, head=1)  # where [CLS] attends to strokes
 text, word = texts_of("flat")
 
 
-def as_read(run: Trace, place: Place, accuracy: float) -> Picture:
-    """The drawing as a network reads it: whole, or cut, in a frame of the colour of its bars.
+def as_one(run: Trace, place: Place, odd: float, accuracy: float) -> Picture:
+    """The whole drawing as one token, in a frame of the colour of its bars.
 
-    accuracy: the share of new digits that this network reads right.
+    odd: the probability of an odd digit. accuracy: the share of new digits that this network reads right.
     """
-    assert run.picture is not None and run.patches is not None
-    n, whole, (rows, columns) = len(run.tokens), len(run.patches) == 1, run.picture.shape
-    figure = drawing(run.picture, cut=None if whole else math.isqrt(run.patches.shape[1]), height=SMALL)
-    colour, kind = (BLUE, "one_token") if whole else (ORANGE, "patches")
-    figure.layout["shapes"] = [*figure.layout["shapes"], frame(0, 0, rows - 1, columns - 1, colour, 4)]
-    for side in ("xaxis", "yaxis"):
-        figure.layout[side] |= {"showticklabels": False}
-    said, weights = (
-        text("read_one_token" if whole else "read_in_patches", n=n, right=percent(accuracy)),
-        ATTENTION + "weights",
-    )
-    return Picture(figure, said, title=word(kind), shape=(n, n), shares=[weights], every_head=True, fixed=True)
+    assert run.picture is not None
+    said = text("read_one_token", odd=decimal(odd), right=percent(accuracy))
+    weights = ATTENTION + "weights"
+    return Picture(_framed(drawing(run.picture), run.picture.shape, BLUE), said, shares=[weights], every_head=True)
 
 
-def with_noise(run: Trace, place: Place, moved: np.ndarray) -> Picture:
-    """How far noise on attention moves the probability of an odd digit, of one token and of patches. A click opens the
-    heads with it.
-
-    moved: (2, len(SCORED)), of either.
-    """
-    symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in SCORED}
-    series = {word(f"of_{kind}"): own for kind, own in zip(KINDS, moved, strict=True)}
-    flat, low, high = moved[0].max(), decimal(moved[1].min()), decimal(moved[1].max())
-    change = unsigned(float(flat)) if flat else "0"
-    sentence = text("read_with_noise", change=change, noise=f"{NOISE:g}", low=low, high=high)
-    if touched(run, place.head, shares=PASSES, every_head=True):
-        sentence = t("change.no_law")
-    names = Axis(word("noise"), [word(f"noise_{name}", symbol=one) for name, one in symbols.items()])
-    figure = grouped_bars(series, names, word("axis_moved"), [BLUE, ORANGE], value_range=(0, 1.15 if big() else 1.08))
-    for bars, own in zip(figure.data, moved, strict=True):
-        bars |= {"text": [decimal(one) for one in own], "textposition": "outside"}
-    figure.layout["height"] = scaled(LARGE)
-    figure.tell(fills=room_of(sentence, BESIDE))
-    return Picture(
-        figure,
-        sentence,
-        table=pd.DataFrame(dict(series), index=names.labels),
-        picks=lambda _, bar: {"tab": "attention", "stage": SCORED[bar]},
-    )
-
-
-def in_patches(patches: Trace, ink: bytes) -> Picture:
+def in_patches(patches: Trace, ink: bytes, odd: float, accuracy: float) -> Picture:
     """The same drawing in patches, under the weights of [CLS] in a head that looks at strokes; a click opens that map.
 
-    ink: the drawing, as a link holds it.
+    ink: the drawing, as a link holds it. odd, accuracy: as for `as_one`.
     """
     seen = over_one(patches, PATCHES, f"layers.{PATCHES.layer}.attention.weights")
     n, side, front = len(patches.tokens), patches.config.patches_per_side, patches.config.tokens_in_front
@@ -96,18 +61,56 @@ def in_patches(patches: Trace, ink: bytes) -> Picture:
         "layer": PATCHES.layer,
         "head": PATCHES.head,
     }
-    figure = seen.drawn()
-    figure.layout["height"] = scaled(LOW if big() else HIGH)
+    figure = _framed(seen.drawn(), (side, side), ORANGE)
     for trace in figure.data:
         if trace["type"] == "heatmap":
             trace["showscale"] = False
     return Picture(
         figure,
-        f"{text('read_cut', n=n)} {text('read_patches', where=PATCHES.where())}",
-        title=word("patches"),
+        text("read_patches", n=n, where=PATCHES.where(), odd=decimal(odd), right=percent(accuracy)),
         shape=(n, n),
         picks=lambda row, column: Open("attention", there | {"token": token_at(row, column, side, front)}),
         fixed=True,
+    )
+
+
+def _framed(figure: Figure, shape: Sequence[int], colour: str) -> Figure:
+    """The drawing in a frame. shape: rows and columns, of its units."""
+    figure.layout["height"] = LOW if big() else HIGH
+    figure.layout["meta"] = {}  # as high as that, however high the window
+    figure.layout["shapes"] = [frame(0, 0, shape[0] - 1, shape[1] - 1, colour, 4), *figure.layout["shapes"]]
+    return figure
+
+
+def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
+    """The probability of an odd digit, of one token and of patches, calm and with noise on each part of attention. A
+    click puts the noise there.
+
+    odd: (2, len(DISTURBED)), of either. now: which of these is on the screen.
+    """
+    symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in DISTURBED[1:]}
+    series = {word(f"of_{kind}"): own for kind, own in zip(KINDS, odd, strict=True)}
+    moved = np.abs(odd - odd[:, :1])[:, 1 : 1 + len(SCORED)]  # of the scores
+    flat, low, high = moved[0].max(), decimal(moved[1].min()), decimal(moved[1].max())
+    change = unsigned(float(flat)) if flat else "0"
+    sentence = text("read_with_noise", change=change, noise=f"{NOISE:g}", low=low, high=high)
+    if touched(run, place.head, shares=PASSES, every_head=True):
+        sentence = t("change.no_law")
+    names = Axis(
+        word("noise"), [word("no_noise"), *(word(f"noise_{name}", symbol=one) for name, one in symbols.items())]
+    )
+    figure = grouped_bars(series, names, word("axis_odd"), [BLUE, ORANGE], value_range=(0, 1.15 if big() else 1.08))
+    for bars, own in zip(figure.data, odd, strict=True):
+        bars |= {"text": [decimal(one) for one in own], "textposition": "outside"}
+    chosen = {"type": "rect", "yref": "paper", "x0": now - 0.5, "x1": now + 0.5, "y0": 0, "y1": 1, "layer": "below"}
+    figure.layout["shapes"] = [chosen | {"fillcolor": tint(ACCENT, 0.15), "line": {"width": 0}}]
+    figure.layout["height"] = scaled(HIGH)
+    figure.tell(fills=room_of(sentence, BESIDE))
+    return Picture(
+        figure,
+        sentence,
+        table=pd.DataFrame(dict(series), index=names.labels),
+        picks=lambda _, bar: {"tab": "noise", "stage": DISTURBED[bar]},
     )
 
 
@@ -144,8 +147,8 @@ def of_one(run: Trace, place: Place) -> Picture:
 
     def draw(*drawn: Numbers) -> Figure:
         matrices = [matrix(name, own) for name, own in zip(DRAWN, drawn, strict=True)]
-        figure = abreast(matrices, Axis("", heads), None, height=scaled(HIGH))
-        return figure.tell(fills=room_of(sentence, BESIDE))
+        figure = abreast(matrices, Axis("", heads), None, height=scaled(ROWS))
+        return figure.tell(fills=room_of(sentence))
 
     def table(*drawn: Numbers) -> pd.DataFrame:
         return pd.DataFrame(drawn[DRAWN.index("V")].array, index=heads, columns=range(1, values.shape[-1] + 1))

@@ -226,7 +226,7 @@ SEVERAL = (
     "width window words"
 )
 SEVERAL_IN = {
-    "n": "alike.read_pairs alike.read_search change.full common.every_row flat.read_cut judged.measured "
+    "n": "alike.read_pairs alike.read_search change.full common.every_row flat.read_patches judged.measured "
     "overview.film_patch overview.film_word tokens.read_cut why_add_and_norm.spread",
     "heads": "lesson.blur.ask lesson.blur.why lesson.heads.ask lesson.mixed.ask "
     "shapes_and_cost.error_heads_do_not_divide",

@@ -9,8 +9,8 @@ from model.edits import Edit
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue, unmarked
-from pages.drawing.text.numbers import unsigned
-from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, SCORED, as_read, in_patches, of_one, with_noise
+from pages.drawing.text.numbers import decimal
+from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, SCORED, as_one, in_patches, of_one, with_noise
 from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, texts
 
@@ -37,7 +37,7 @@ def test_flat_says_av_is_v_unless_heads_or_weights_are_edited(change: str, told:
     assert ("softmax of one score is always 1" in first) == told != (catalogue("en")["change.no_law"] in first)
 
 
-@pytest.mark.parametrize("place", DISTURBED)
+@pytest.mark.parametrize("place", DISTURBED[1:])
 def test_noise_on_query_key_or_score_changes_nothing_on_flat(place: str) -> None:
     for which, ink in enumerate(INK):
         calm = pipelines.run("flat", ink)
@@ -52,18 +52,27 @@ def test_noise_on_query_key_or_score_changes_nothing_on_flat(place: str) -> None
         assert moved["heads"] == (answers[0] != answers[1]) == (place == "V"), which
 
 
-def test_the_change_that_is_told_is_that_of_the_answer_and_other_changes_stay() -> None:
+def test_flat_keeps_edits_and_takes_no_noise_from_another_page() -> None:
     edit = Edit("layers.0.ffn.output", "zero")
-    calm, noisy = (
-        pipelines.run("flat", INK[7], edits).answer[0].probabilities
-        for edits in ((edit,), (edit, Edit(f"{ATTENTION}V", "noise", NOISE)))
-    )
-    app = open_flat(panel="attention", edits="layers.0.ffn.output~zero", stage="V")
-    assert f"by **{unsigned(max(abs(one - other) for one, other in zip(calm, noisy, strict=True)))}**" in texts(
-        app
-    ).replace("\\", "")
-    assert app.session_state["choice"].edits == (edit,)
-    assert "by **0**" in texts(open_flat(panel="attention", edits="layers.0.ffn.output~zero", stage="K"))
+    for link, pressed in (
+        ({"stage": "V"}, "none"),
+        ({"tab": "steps", "stage": "V"}, "none"),
+        ({"tab": "noise", "stage": "V"}, "V"),
+    ):
+        app = open_flat(edits="layers.0.ffn.output~zero", **link)
+        assert app.session_state["choice"].edits == (edit,)
+        assert app.segmented_control(key="flat.noise").value == pressed
+        run = pipelines.run(
+            "flat", INK[7], (edit, *([Edit(f"{ATTENTION}V", "noise", NOISE)] if pressed == "V" else []))
+        )
+        assert f"“Odd”: **{decimal(run.answer[0].probabilities[1])}**" in texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("tab", ["noise", "attention"])
+def test_noise_is_chosen_in_the_open_tab_of_flat(tab: str) -> None:
+    app = open_flat(tab=tab)
+    app.segmented_control(key="flat.noise").set_value("K").run()
+    assert (app.session_state["choice"].tab, app.session_state["choice"].stage) == (tab, "K")
 
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}, {"input": "flat"}])
@@ -78,36 +87,34 @@ def test_flat_draws_a_digit_beside_any_input_of_other_pages(link: dict[str, str]
 
 
 @pytest.mark.parametrize("edits", [(), (Edit("layers.0.ffn.output", "zero"),)])
-def test_the_bars_are_how_far_noise_moves_the_same_answer_of_either_network(edits: tuple[Edit, ...]) -> None:
+def test_bars_are_each_networks_answers_without_and_with_noise(edits: tuple[Edit, ...]) -> None:
     for which in (5, 8):
         link = {"edits": "layers.0.ffn.output~zero"} if edits else {}
         app = open_flat(ink=sketch.to_code(sketch.example(which)), **link)
         for shown, name, own in zip(bars(app).values(), ("flat", "digits"), (edits, ()), strict=True):
             network = load(name)
-            calm = network(INK[which], own).answer[0].probabilities
-            for share, place in zip(shown, SCORED, strict=True):
+            for share, place in zip(shown, DISTURBED, strict=True):
                 noise = [
                     Edit(f"layers.{layer}.attention.{place}", "noise", NOISE) for layer in range(network.config.layers)
                 ]
-                noisy = network(INK[which], (*own, *noise)).answer[0].probabilities
-                odd = [sum(run[1::2]) for run in (calm, noisy)]
-                assert share == pytest.approx(abs(odd[1] - odd[0]), abs=1e-6), (name, place)
-            moved = [f"{share:.2f}" for share in shown]
+                answer = network(INK[which], own if place == "none" else (*own, *noise)).answer[0].probabilities
+                assert share == pytest.approx(sum(answer[1::2]), abs=1e-6), (name, place)
+            moved = [decimal(abs(share - shown[0])) for share in shown[1 : 1 + len(SCORED)]]
         assert f"by {min(moved)} to {max(moved)}." in unmarked(texts(app))
         assert "by **0**" in texts(app)
 
 
-def test_a_click_on_a_bar_opens_the_heads_with_its_noise() -> None:
-    shown = with_noise(pipelines.run("flat", INK[7]), Place(), np.full((2, len(SCORED)), 0.5))
-    for bar, place in enumerate(SCORED):
-        assert shown.picks(1, bar) == {"tab": "attention", "stage": place}
+def test_click_on_a_bar_puts_its_noise_there() -> None:
+    shown = with_noise(pipelines.run("flat", INK[7]), Place(), np.full((2, len(DISTURBED)), 0.5), 0)
+    for bar, place in enumerate(DISTURBED):
+        assert shown.picks(1, bar) == {"tab": "noise", "stage": place}
 
 
 def test_the_same_drawing_opens_in_patches() -> None:
     patches = pipelines.run("digits", INK[7])
     for place in range(len(patches.tokens)):
         row, column = divmod(place - 1, 7) if place else (0, -1)
-        page, values = in_patches(patches, sketch.example(7)).picks(row, column)
+        page, values = in_patches(patches, sketch.example(7), 0.5, 0.9).picks(row, column)
         assert (page, values["input"], values["token"], values["drawing"]) == (
             "attention",
             "digit",
@@ -116,12 +123,14 @@ def test_the_same_drawing_opens_in_patches() -> None:
         )
 
 
-def test_either_reading_of_the_drawing_says_how_many_weights_it_has_in_the_colour_of_its_bars() -> None:
-    runs = [pipelines.run(name, INK[7]) for name in ("flat", "digits")]
-    bars_of = with_noise(runs[0], Place(), np.full((2, len(SCORED)), 0.5)).drawn().data
-    for run, bar in zip(runs, bars_of, strict=True):
-        picture, n = as_read(run, Place(), 0.9912), len(run.tokens)
-        frame = picture.drawn().layout["shapes"][-1]
+def test_each_reading_says_its_answer_in_the_colour_of_its_bars() -> None:
+    whole, cut = [pipelines.run(name, INK[7]) for name in ("flat", "digits")]
+    bars_of = with_noise(whole, Place(), np.full((2, len(DISTURBED)), 0.5), 0).drawn().data
+    readings = as_one(whole, Place(), 0.75, 0.9912), in_patches(cut, sketch.example(7), 0.75, 0.9912)
+    for picture, bar, weights in zip(
+        readings, bars_of, ("One weight in every head: 1", "50 × 50 weights"), strict=True
+    ):
+        frame = picture.drawn().layout["shapes"][0]
         assert frame["line"]["color"] == bar["marker"]["color"]
-        assert picture.shape == (n, n) and ("always 1" if n == 1 else f"{n} × {n}") in picture.says()
-        assert r"99\% of new digits right" in picture.says()
+        assert weights in picture.says() and "“Odd”: **0.75**" in picture.says().replace("\\", "")
+        assert r"99\% of new" in picture.says()

@@ -230,7 +230,7 @@ OTHERS = {
     "colours", "cut", "pixels_of_one", "similarity_of_words", "similarity_of_patches", "components", "turns",
     "biases", "vectors_of_distances", "order", "aligning_heads", "moved_most", "band", "quantity_map", "matrix",
     "parts_picture", "vectors", "probe_looks", "as_makers", "step_map", "heads_by_origin", "without_mask",
-    "as_read", "in_patches", "cell_by_heads", "strips", "one_by_one", "all_positions",
+    "as_one", "in_patches", "cell_by_heads", "strips", "one_by_one", "all_positions",
     "with_noise",
 }  # fmt: skip
 
