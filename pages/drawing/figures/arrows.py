@@ -1,7 +1,6 @@
 """Vectors as arrows in a plane, and their lengths from layer to layer."""
 
 from collections.abc import Sequence
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -40,9 +39,12 @@ SIDES = {
     "middle right": (1, 0),
     "middle left": (-1, 0),
 }
-OFF = (0.5, 1.8, 3.2)  # letters from a tip to its name, best first
-CLEAR = 0.2  # letters, round a name
+OFF = (0.9, 1.5, 2.4, 4, 8, 16, 40)  # letters from an arrow to its name; the last is beyond all
+ALONG = (1.0, 0.8, 0.6, 0.4)  # where along its arrow a name may stand, best first
+NEAR_TIP = 6  # letters that a name may stand further off for standing at the tip
+CLEAR = 0.25  # letters, round a name
 WIDE = 1.4  # width ÷ height of the narrowest picture
+EDGE = 14  # pixels of it that hold no arrows
 
 
 class Arrow(NamedTuple):
@@ -72,10 +74,11 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
         heads.append(base | line | {"x": float(x), "y": float(y)})
     named = [label(arrow.name) for arrow in drawn]
     ink = {"size": size + 1, "color": INK[mode()]}
-    held = [np.zeros(2), *tips]
-    for _ in range(3):  # room for names makes the rest smaller, and so the names
-        letter = size * (np.ptp(held, axis=0) / (WIDE * height, height)).max() or 1.0
-        points, beside, corners = _beside(named, tips, [(np.zeros(2), tip) for tip in tips] + [*sides], letter)
+    held, letter = [np.zeros(2), *tips], 0.0
+    # Room for names makes the rest smaller, and so the letters larger beside it, up to a size at which all have room.
+    while (needed := _unit(held, height) * (size + 1)) > letter:
+        letter = 1.05 * needed
+        points, beside, corners = _beside(named, tips, sides, letter)
         held = [np.zeros(2), *tips, *corners]
     (low_x, low_y), (high_x, high_y) = np.min(held, axis=0), np.max(held, axis=0)
     traces.append(words_at(points, [f"<b>{name}</b>" for name in named], textposition=beside, textfont=ink))
@@ -90,34 +93,59 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
     return figure_of(traces, layout | look(height))
 
 
-def _beside(
-    names: Sequence[str], tips: np.ndarray, drawn: Sequence[tuple[np.ndarray, np.ndarray]], letter: float
-) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
-    """A point beside each tip for its name, the side that covers least of lines and other names, and the corners of all
-    names. Higher tips choose first.
+def _unit(held: Sequence[np.ndarray], height: int) -> float:
+    """How much of the axes a pixel holds where all these points are in the narrowest picture; 1 if they are one."""
+    room = WIDE * height - EDGE, height - EDGE
+    return float((np.ptp(held, axis=0) / room).max()) or 1.0
 
-    drawn: both ends of each line. letter: the height of letters, in the units of the tips.
+
+def _beside(
+    names: Sequence[str], tips: np.ndarray, dashed: Sequence[tuple[np.ndarray, np.ndarray]], letter: float
+) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
+    """A point beside each arrow for its name, the side, and the corners of all names. No name meets a line or another
+    name; of the places left each takes one near its own tip and nearer to its own arrow than to another.
+
+    dashed: both ends of each further line. letter: the height of letters, in the units of the tips.
     """
-    taken = np.concatenate([np.linspace(start, end, 60) for start, end in drawn])
-    points, sides, corners = np.zeros_like(tips), [""] * len(names), []
+    nothing = np.zeros(2)
+    starts = np.array([*(nothing for _ in tips), *(start for start, _ in dashed)])
+    ends = np.array([*tips, *(end for _, end in dashed)])
+    ways = np.array([*SIDES.values()], float)
+    offs, along, side = (part.ravel() for part in np.meshgrid(OFF, ALONG, np.arange(len(ways)), indexing="ij"))
+    order = np.argsort(offs + NEAR_TIP * (1 - along), kind="stable")
+    offs, along, side = offs[order], along[order], side[order]
+    points, chosen = np.zeros_like(tips), [""] * len(names)
+    boxes: list[tuple[np.ndarray, np.ndarray]] = []
     for place in np.argsort(-tips[:, 1]):
         half = np.array([text_width(names[place]) / 2, 0.7]) * letter
-        boxes = {}
-        for off, (side, way) in product(OFF, SIDES.items()):
-            near = tips[place] + np.array(way) * letter * off
-            middle = near + np.array(way) * half
-            boxes[off, side] = near, middle - half, middle + half
-        free = CLEAR * letter
-        met = {
-            key: ((taken >= low - free) & (taken <= high + free)).all(axis=1).sum()
-            for key, (_, low, high) in boxes.items()
-        }
-        best = min(met, key=met.__getitem__)
-        points[place], low, high = boxes[best]
-        sides[place] = best[1]
-        corners += [low, high]
-        taken = np.concatenate([taken, np.stack(np.meshgrid(*np.linspace(low, high, 12).T), axis=-1).reshape(-1, 2)])
-    return points, sides, corners
+        near = along[:, None] * tips[place] + ways[side] * offs[:, None] * letter
+        middles = near + ways[side] * half
+        room = half + CLEAR * letter
+        met = (crossed(starts[:, None] - middles, ends[:, None] - middles, room)).any(axis=0)
+        for middle, other in boxes:
+            met |= (np.abs(middles - middle) < room + other).all(axis=1)
+        free = np.flatnonzero(~met)[: len(ways)]
+        best = next((one for one in free if _nearest(middles[one], half, tips) == place), free[0])
+        points[place], chosen[place] = near[best], [*SIDES][side[best]]
+        boxes.append((middles[best], half))
+    return points, chosen, [corner for middle, half in boxes for corner in (middle - half, middle + half)]
+
+
+def crossed(starts: np.ndarray, ends: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Whether each line (…, 2) runs through a box around the origin. half: of its width and height."""
+    way = ends - starts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sides = np.sort(np.stack([(-half - starts) / way, (half - starts) / way]), axis=0)
+    within = np.abs(starts) < half
+    low = np.where(way == 0, np.where(within, -np.inf, np.inf), sides[0]).max(axis=-1)
+    high = np.where(way == 0, np.where(within, np.inf, -np.inf), sides[1]).min(axis=-1)
+    return np.asarray((low < high) & (high > 0) & (low < 1))
+
+
+def _nearest(middle: np.ndarray, half: np.ndarray, tips: np.ndarray) -> int:
+    """The arrow that is nearest to a box."""
+    points = np.linspace(0.2, 1, 24)[:, None, None] * tips
+    return int(np.linalg.norm(np.maximum(np.abs(points - middle) - half, 0), axis=-1).min(axis=0).argmin())
 
 
 def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[str, str, str], height: int) -> Figure:

@@ -188,7 +188,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def with_length(name: str, length: float) -> str:
-    """The name of a vector with its length: “X⁰, length 0.3”, lest it read as a product."""
+    """The name of a vector with its length: “X⁰: 0.3”, lest it read as a product."""
     return plain("common.with_length", name=name, length=f"{length:.1f}")
 
 
