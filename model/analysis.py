@@ -308,9 +308,9 @@ def whole_words(tokens: Sequence[str]) -> list[list[int]]:
 
 
 def placed(tokens: Sequence[str]) -> list[str]:
-    """Names of the tokens for use in sentences; a repeated token gets its position: “the (2)”."""
+    """Names of the tokens for use in sentences; a repeated token gets its position, from 0: “the (1)”."""
     often = Counter(tokens)
-    return [f"{token} ({place})" if often[token] > 1 else token for place, token in enumerate(tokens, 1)]
+    return [f"{token} ({place})" if often[token] > 1 else token for place, token in enumerate(tokens)]
 
 
 def sentences(tokens: Sequence[str]) -> list[range]:

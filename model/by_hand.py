@@ -2,7 +2,7 @@
 
 The graph says which cells it is computed from, the trace holds their values, the network the weights. Each line is
 exact in the digits shown: a calculator gives the same result, and the parts add up to the total. Cells count from 0.
-Indices in formulas count from 1, except words, classes and the pos of a position, which count from 0.
+Indices in formulas count from 1, except positions, words and classes, which count from 0.
 """
 
 from collections.abc import Sequence

@@ -53,7 +53,7 @@ def _relative(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
         counted = rf"\min\bigl({half - 1},\; {exact} + \bigl\lfloor {grows} \bigr\rfloor\bigr)"
     counted = f"{half} + {counted}" if distance > 0 else counted
     found = f"r({distance}) = {counted}" + f" = {row}" * (counted != str(row))
-    where = rf"j - i = {j + 1} - {i + 1} = {distance},\quad {found}"
+    where = rf"j - i = {j} - {i} = {distance},\quad {found}"
     return desk.found(quantity, cell, "b_{r(j - i)}", "", rounded(value), value, lit=(), where=where)
 
 

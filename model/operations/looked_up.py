@@ -24,10 +24,10 @@ def _look_up(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
 
 def _token_dropout(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
     """0 for a masked word; else times 0.88 over the share of unmasked tokens."""
-    (source,), place, ids = quantity.reads, cell[0] + 1, desk.trace.ids
+    (source,), place, ids = quantity.reads, cell[0], desk.trace.ids
     dropped = [i == desk.trace.config.dropped for i in ids]
     hidden, n = sum(dropped), len(ids)
-    if dropped[cell[0]]:
+    if dropped[place]:
         where = rf"x_{{{place}}} = \text{{[MASK]}}"
         return desk.found(quantity, cell, "0", "", 0.0, 0.0, lit=(), where=where)
     shown, exact = desk.read(source, cell, through=True)

@@ -17,7 +17,7 @@ def _patch_mean(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
     shown, whole = summed_column("Z", x[places], float(x.sum()), len(x) - len(places))
     desk.tables.append(Table(read.axes[0], tuple((places + front).tolist()), (shown,), len(x) - len(places)))
     running = latex_at(read.symbol, read.axes, ("j", column))
-    summed_up = rf"\sum_{{j={front + 1}}}^{{{front + len(x)}}} {running}"
+    summed_up = rf"\sum_{{j={front}}}^{{{front + len(x) - 1}}} {running}"
     desk.line(summed_up, latex_sum(shown.values, shown.rest or 0.0, len(x) - len(places)), whole)
     right, expression = (rf"\frac{{{above}}}{{{len(x)}}}" for above in (summed_up, number(whole)))
     return desk.found(quantity, cell, right, expression, rounded(whole / len(x)), float(x.mean()))

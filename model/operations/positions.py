@@ -24,10 +24,10 @@ def _positions(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
         return desk.found(quantity, cell, "", "", rounded(value), value)
     even, d_model = column - column % 2, table.shape[1]
     function = math.cos if column % 2 else math.sin
-    # Subscripts here count from 1, in the paper's formula from 0.
+    # Components here count from 1, in the paper's formula from 0.
     name, formula = rf"\{function.__name__}", rf"10000^{{({column + 1} - {1 + column % 2})/{d_model}}}"
     angle = rounded(pos / 10_000 ** (even / d_model))
-    expression = rf"{name}\frac{{{pos + 1} - 1}}{{{formula}}} = {name}({number(angle)})"
+    expression = rf"{name}\frac{{{pos}}}{{{formula}}} = {name}({number(angle)})"
     pair = f"2i + 1 = {column}" if column % 2 else f"2i = {even}"
     general, where = rf"{name}\frac{{pos}}{{10000^{{2i/d_{{model}}}}}}", rf"pos = {pos},\; {pair}"
     return desk.found(quantity, cell, general, expression, rounded(function(angle)), value, where=where)

@@ -5,7 +5,7 @@ import numpy as np
 from model.analysis import largest_terms
 from model.operations.desk import Desk
 from model.operations.operation import Operation, Quantity
-from model.operations.working import Cell, Working, latex_sum, terms_of, terms_table
+from model.operations.working import FROM_ZERO, Cell, Working, latex_sum, terms_of, terms_table
 from model.rule import Index, sides, summed
 from model.written import DECIMALS, number, operand
 
@@ -31,7 +31,9 @@ def product(desk: Desk, quantity: Quantity, cell: Cell, key: str = "", at: Index
     bias = shown.bias if b else None
 
     letter, (one, other, *more) = summed(product.rule), terms_of(product, desk.with_distances(product, at))
-    factors = rf"\sum_{{{letter}=1}}^{{{len(x)}}} {one}\, {other}"
+    along = desk.graph[product.reads[-1]].axes[sides(product.rule)[0][len(product.reads) - 1].index(letter)]
+    begin = int(along not in FROM_ZERO)
+    factors = rf"\sum_{{{letter}={begin}}}^{{{begin + len(x) - 1}}} {one}\, {other}"
     if product.operation == "weighted_sum":  # later target tokens have weight 0
         seen = int(np.flatnonzero(x).max(initial=-1)) + 1
         A, (V, (head, _, column)) = lit
@@ -40,7 +42,6 @@ def product(desk: Desk, quantity: Quantity, cell: Cell, key: str = "", at: Index
         expression = rf"{number(shown.x[0])} \cdot {operand(shown.w[0])}"
     else:
         expression = latex_sum(shown.products.tolist(), shown.rest, shown.others, bias)
-    along = desk.graph[product.reads[-1]].axes[sides(product.rule)[0][len(product.reads) - 1].index(letter)]
     names = {"scores": ("q", "k"), "weighted_sum": ("A", "v")}.get(product.operation, ("x", "w"))
     names = {"Q_R": ("q", "kᴿ"), "K_R": ("k", "qᴿ")}.get(product.key.rpartition(".")[2], names)
     desk.tables.append(terms_table(shown, along, *names, bias))

@@ -132,14 +132,18 @@ def indexed(symbol: str, *indices: int | str) -> str:
     return f"{symbol}_{{{','.join(map(str, indices))}}}" if indices else symbol
 
 
+#: Axes along which formulas count from 0: positions, as in PE(pos), and ids.
+FROM_ZERO = ("token", "patch", "target", "query", "key", "word", "class")
+
+
 def latex_at(symbol: str, axes: Sequence[str], index: Sequence[Any]) -> str:
-    """An element along these axes: Q_{2,5}. The head is left out, except where heads are
-    distinguished: (head_3)_{2,5}.
+    """An element along these axes: Q_{2,5}, component 5 (from 1) at position 2 (from 0). The head is left out, except
+    where heads are distinguished: (head_3)_{2,5}.
     """
     if axes[0] == "head":
         symbol, axes, index = re.sub(r"(?<=[_^])i\b", f"{{{index[0] + 1}}}", symbol), axes[1:], index[1:]
     counted = zip(axes, index, strict=True)
-    return indexed(symbol, *(i if isinstance(i, str) or axis in ("word", "class") else i + 1 for axis, i in counted))
+    return indexed(symbol, *(i if isinstance(i, str) or axis in FROM_ZERO else i + 1 for axis, i in counted))
 
 
 def latex_of(quantity: Quantity, cell: Sequence[Any]) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from model.analysis import placed
 from model.by_hand import by_hand
 from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, tau_word
 from pages.answer.who_wrote import by_heads, by_parts
@@ -86,7 +87,11 @@ def _at_each(screen: Screen, pen: Pen, asked: int, hidden: Hidden, output: int |
     columns = st.columns(min(2, len(shown)))
     for number, place in enumerate(shown):
         with columns[number % 2]:
-            title = word("guesses", place=place + 1) if says_words(screen.run) else word("probabilities")
+            title = (
+                word("guesses", token=placed(screen.run.tokens)[place])
+                if says_words(screen.run)
+                else word("probabilities")
+            )
             look = {"most": 10 if len(shown) == 1 else 5, "title": title, "output": output}
             guesses(screen, pen, f"guesses_{place}", place, partial(chosen, place), hidden.get(place), **look)
     if len(hidden) > 1:

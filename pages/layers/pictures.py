@@ -183,8 +183,7 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
         return text("read_path", layer=longest.place + 1, step=longest, **said)
 
     def as_table(points: np.ndarray) -> pd.DataFrame:
-        names = [f"{at + 1} {name}" for at, name in enumerate(run.tokens)]
-        rows = pd.MultiIndex.from_product([steps(run), names])
+        rows = pd.MultiIndex.from_product([steps(run), placed(run.tokens)])
         return pd.DataFrame(points.reshape(-1, 2), index=rows, columns=["PCA 1", "PCA 2"])
 
     def table(drawn: Numbers) -> pd.DataFrame:

@@ -9,8 +9,8 @@ QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 pytestmark = pytest.mark.usefixtures("goes_on")
 #: page, picture, cell (row and column as drawn), resulting link, symbol of the cell
 CELLS = [
-    ("attention", 0, (6, 2), {"token": "7", "key": "3"}, "A_{7,3}"),
-    ("queries_keys_values", 2, (2, 32), {"token": "3", "part": "32", "stage": "V"}, "V_{3,32}"),
+    ("attention", 0, (6, 2), {"token": "7", "key": "3"}, "A_{6,2}"),
+    ("queries_keys_values", 2, (2, 32), {"token": "3", "part": "32", "stage": "V"}, "V_{2,32}"),
 ]
 # Whether Plotly needed no more than the margins it was given.
 SPARE = """chart => ['l', 't', 'b'].every(side => chart._fullLayout._size[side] === chart.layout.margin[side])"""

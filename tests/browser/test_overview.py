@@ -164,7 +164,7 @@ def test_a_click_opens_a_picture_where_it_stands_and_its_page_is_one_link_away(p
     assert picture.bounding_box()["width"] > 1.5 * box["width"] and page.evaluate(tops) == before
     expect(page.locator(".overview .tip.seen")).to_have_count(0)  # it described a cell of the former layout
     panel = page.locator(".overview .panel")
-    expect(panel).to_contain_text("the (7) → cross")
+    expect(panel).to_contain_text("the (6) → cross")
     page.locator(".overview .pic[data-role=q]").click(position={"x": 5, "y": box["height"] * 6.5 / 15})
     assert picture.bounding_box()["width"] < box["width"], "another opens, and it is thin"
     page.keyboard.press("Escape")

@@ -278,12 +278,12 @@ def test_every_number_of_an_edited_run_is_explained(edit: Edit) -> None:
 
 def test_a_chain_begins_where_an_edit_cuts_it() -> None:
     whole = by_hand(*run_with(), "layers.0.attention.weights", (1, 2, 3))
-    assert [step.symbol for step in whole.steps[:3]] == ["S_{3,4}", r"\hat S_{3,4}", "M_{3,4}"]
+    assert [step.symbol for step in whole.steps[:3]] == ["S_{2,3}", r"\hat S_{2,3}", "M_{2,3}"]
     cut = by_hand(*run_with(Edit("layers.0.attention.scaled", "set", 1.5)), "layers.0.attention.weights", (1, 2, 3))
-    assert [(step.symbol, step.value) for step in cut.steps[:2]] == [(r"\hat S_{3,4}", 1.5), ("M_{3,4}", 1.5)]
+    assert [(step.symbol, step.value) for step in cut.steps[:2]] == [(r"\hat S_{2,3}", 1.5), ("M_{2,3}", 1.5)]
     assert cut.steps[0].expression == "" and not cut.changed
     cut = by_hand(*run_with(Edit("embedding.positions", "set", 0.25)), "embedding.sum", (1, 2))
-    assert cut.steps[-2].latex == r"(E_{pos})_{2,3} = 0.25000"
+    assert cut.steps[-2].latex == r"(E_{pos})_{1,3} = 0.25000"
 
 
 def run_with(*edits: Edit) -> tuple[torch.nn.Module, Trace]:
@@ -332,16 +332,16 @@ def test_equations_name_the_cell_and_what_it_is_read_from() -> None:
         return by_hand(pipeline.network, trace, key, cell).equation
 
     at = "layers.0."
-    assert equation(at + "attention.scores", 2, 1, 4) == r"S_{2,5} = \sum_{c=1}^{32} Q_{2,c}\, K_{5,c}"
-    whole = r"Q_{2,5} = \sum_{m=1}^{256} X_{2,m}\, (W_Q)_{m,69} + (b_Q)_{69}"  # the third head begins at 65
+    assert equation(at + "attention.scores", 2, 1, 4) == r"S_{1,4} = \sum_{c=1}^{32} Q_{1,c}\, K_{4,c}"
+    whole = r"Q_{1,5} = \sum_{m=1}^{256} X_{1,m}\, (W_Q)_{m,69} + (b_Q)_{69}"  # the third head begins at 65
     assert equation(at + "attention.Q", 2, 1, 4) == whole
-    assert equation(at + "attention.concat", 1, 68) == r"\text{Concat}_{2,69} = (\text{head}_{3})_{2,5}"
-    assert equation(at + "add_1", 1, 2) == r"(X_{\text{res}})_{2,3} = X_{2,3} + O_{2,3}"
-    logits = r"y_{1,77} = \sum_{m=1}^{256} \hat G_{1,m}\, E^{\top}_{m,77} + c_{77}"  # words by id
+    assert equation(at + "attention.concat", 1, 68) == r"\text{Concat}_{1,69} = (\text{head}_{3})_{1,5}"
+    assert equation(at + "add_1", 1, 2) == r"(X_{\text{res}})_{1,3} = X_{1,3} + O_{1,3}"
+    logits = r"y_{0,77} = \sum_{m=1}^{256} \hat G_{0,m}\, E^{\top}_{m,77} + c_{77}"  # words by id
     assert equation("logits", 0, 77) == logits
     network, digit = run_of("trained digits")[0].network, run_of("trained digits")[1]
     pixels = by_hand(network, digit, "embedding.tokens", (3, 0)).equation
-    assert pixels == r"(X_{\text{embed}})_{4,1} = \sum_{m=1}^{16} (x_p)_{3,m}\, (W_E)_{m,1} + (b_E)_{1}"
+    assert pixels == r"(X_{\text{embed}})_{3,1} = \sum_{m=1}^{16} (x_p)_{2,m}\, (W_E)_{m,1} + (b_E)_{1}"
 
 
 @pytest.mark.parametrize(

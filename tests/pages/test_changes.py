@@ -132,4 +132,4 @@ def test_every_place_and_change_has_words_and_around_the_layers_its_own(lang: st
         tokens = ["[CLS]", "the", "cat", "the"]
         gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
         if lang == "en":
-            assert [words.split(" · ")[0] for words in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
+            assert [words.split(" · ")[0] for words in gone] == ["“[CLS]”", "“the (1)”", "“cat”", "“the (3)”"]

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from model import pipeline as model_pipeline
+from model.analysis import placed
 from pages.drawing.text import LANGUAGES, catalogue, literal
 from pages.screen.frame.contents import page, pages
 from pages.screen.runs import pipelines
@@ -29,6 +30,7 @@ from tests.pages.opening import (
     component,
     numbers,
     open_page,
+    run_of,
     shown_on,
     stands,
     stops,
@@ -84,6 +86,22 @@ TABLE = [
 ]  # fmt: skip
 #: Type of each widget, by key. Two widgets of one key would take each other's values.
 KINDS: dict[str, str] = {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_positions_count_from_0_on_every_page(name: str) -> None:
+    """A repeated word is named with its position, as PE(pos) counts; in a picker, too, any other word by itself."""
+    sentence = "the animal did not cross the street because the street was wet ."
+    for place in PLACES[name]:
+        app = open_page(name, **{"s": sentence, "layer": "2", "head": "3", "token": "7"} | place)
+        tokens, named = run_of(app).tokens, []
+        for box in app.selectbox:
+            if box.key == "pick.token":
+                assert list(box.options) == placed(tokens)
+        if [*tokens[1:-1]] == sentence.split():  # a page may show another network
+            sent = " ".join([texts(app), *(json.dumps(chart, ensure_ascii=False) for chart in charts(app))])
+            named = re.findall(r"\b(the|street) \((\d+)\)", sent.replace("\\", ""))
+        assert all(tokens[int(at)] == word for word, at in named), named
 
 
 @pytest.mark.parametrize(("input_", "name"), TABLE)

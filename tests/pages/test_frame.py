@@ -73,7 +73,7 @@ def specs(app: AppTest) -> list[str]:
 def test_names_in_the_arithmetic_are_no_html() -> None:
     app = open_page("attention", s="<b>x</b> & y", token="2", key="2")
     (arithmetic,) = [body for body in in_html(app) if 'class="formula"' in body]
-    assert "“&lt; (2)” → “&lt; (2)”" in arithmetic and "“<" not in arithmetic
+    assert "“&lt; (1)” → “&lt; (1)”" in arithmetic and "“<" not in arithmetic
 
 
 def test_a_link_to_nowhere_is_answered_with_a_sentence_for_each_of_its_values() -> None:

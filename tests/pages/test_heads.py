@@ -89,7 +89,7 @@ def test_tiles_of_an_edited_run_show_no_corpus_measures(link: dict[str, str], me
 
 
 def test_a_token_that_stands_twice_is_named_with_its_number() -> None:
-    assert str(head_names(pipelines.run("text", "我我我我"), head_roles())[1, 1]) == "“我 (2)” .48"
+    assert str(head_names(pipelines.run("text", "我我我我"), head_roles())[1, 1]) == "“我 (1)” .48"
 
 
 @pytest.mark.parametrize("heads", [2, 8, 12])

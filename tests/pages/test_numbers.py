@@ -548,7 +548,7 @@ def similarities_are_the_cosines_of_the_stream(run, at):
 
 @row(layers.origin, TWICE, token=8)
 def the_rollout_is_that_of_the_layer_and_of_words_that_stand_twice_it_says_which(run, at):
-    yield from (rollout(run.over_layers("attention.weights"))[1], "“cat (9)”")
+    yield from (rollout(run.over_layers("attention.weights"))[1], "“cat (8)”")
 
 
 def compared_by_layers(run: Trace, place: Place) -> Picture:

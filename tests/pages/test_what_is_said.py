@@ -128,7 +128,7 @@ SAID = [
         "words",
         "attention",
         "s=我我我我&tab=steps&stage=scores",
-        "In the row of “我 (2)”, “我 (5)” has the highest score: -12.93.",
+        "In the row of “我 (1)”, “我 (4)” has the highest score: -12.93.",
         "",
     ),
     (
@@ -139,7 +139,7 @@ SAID = [
         "writes most",
     ),
     ("words", "attention", "layer=2&head=3&token=3", "“dog” attends most to | “dog” → ", ""),
-    ("words", "attention", "layer=2&head=3&token=6", "“the (6)” attends most to | “the (6)” → ", ""),
+    ("words", "attention", "layer=2&head=3&token=6", "“the (5)” attends most to | “the (5)” → ", ""),
     # Families of encoders that differ from the paper.
     ("T5", "tokens", "", "tokens.purpose_unplaced", "tokens.purpose"),
     (
@@ -170,7 +170,7 @@ SAID = [
     ("ViTModel", "answer", "tab=alike", "sentence_vector.ask_picture", "sentence_vector.ask"),
     ("ViTModel", "tokens", "tab=pieces", "tokens.read_front", "tokens.read_inked"),
     ("span", "what_if", "", "what_if.watched", ""),
-    ("span", "answer", "output=2&token=5", "(ends at “[SEP] (5)”)", "begins at “[SEP]"),
+    ("span", "answer", "output=2&token=5", "(ends at “[SEP] (4)”)", "begins at “[SEP]"),
     ("digit", "answer", "tab=learned", "each of these moments from step 85 on", ""),
     ("translator", "answer", "", "sentence_vector.of_translator", ""),
     (

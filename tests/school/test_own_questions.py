@@ -107,7 +107,7 @@ def test_a_token_that_stands_twice_is_held_against_the_run_by_its_name_alone() -
     weights = here.trace["layers.2.attention.weights"][1, 3]
     first = placed(here.tokens)[weights.argmax()]
     assert not first.startswith("the"), "another is first, of this sentence"
-    for answer in ("the", "the (2)"):
+    for answer in ("the", "the (1)"):
         own = Own("?", options=("the", answer), answer=answer)
         assert first in not_the_runs(Question(OWN, None, "tap", 0.0, 3, place="attention?layer=3", own=own), here)
 

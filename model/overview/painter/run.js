@@ -22,7 +22,7 @@ export class Run {
     /* named: tokens as in sentences, with their position if they occur more than once. */
     this.blocks = []
     this.learn(about)
-    this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i + 1})`)
+    this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i})`)
   }
 
   /* Numbers of a picture: {numbers, scale, digits, middle, hidden, rows, columns, of, together, top, share}. The

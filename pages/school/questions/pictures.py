@@ -178,6 +178,7 @@ def words_to_choose(look: Look) -> Picture:
     values = np.full(len(names), np.nan)
     figure = bars_with_numbers(values, names, [""] * len(names), most=1.0, covered=rows)
     places = [(0.5, row) for row in rows]
+    figure.data[0]["hoverinfo"] = "skip"  # where all are covered, no bar of its own answers the mouse
     figure.data.append(unseen(places, customdata=[[row] for row in rows], text=[label(name) for name in names]))
     figure.layout |= TO_THE_NEAREST
     return Picture(figure, "", Numbers(values), title_of("offered"), picks=lambda option: {"option": option})

@@ -157,10 +157,10 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     known = dict(enumerate(placed(tokens)))  # other places are named by numbers
     for field in ("token", "looked_at"):
         if (place := getattr(edit, field)) is not None:
-            places.append(plain(f"change.{field}", token=known.get(place, place + 1)))
+            places.append(plain(f"change.{field}", token=known.get(place, place)))
     said = {} if edit.value is None else {"value": f"{edit.value:g}"}
     if edit.from_token is not None:
-        said["other"] = known.get(edit.from_token, str(edit.from_token + 1))
+        said["other"] = known.get(edit.from_token, str(edit.from_token))
     if edit.source is not None:
         said["source"] = edit.source if isinstance(edit.source, str) else plain("change.another")
     operation = plain(f"change.{edit.operation}", **said)

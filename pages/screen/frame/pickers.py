@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from model.analysis import placed
 from model.pipeline import MOST_CHARACTERS
 from pages.drawing.text import literal, t
 from pages.screen.link import select
@@ -86,13 +87,13 @@ def sentence_box(label: str, widget: str, choose: Callable[[str], object], **loo
 
 
 def pick(place: str, label: str, options: Sequence[str], chosen: int, *, width: Any = "stretch", **also: Any) -> int:
-    """A select box over places with names (tokens, classes, …); returns the index.
+    """A select box over tokens; returns the index. A repeated token is named with its position.
 
-    place: the field of Choice that it sets. also: further values that it sets. Numbers distinguish equal names.
+    place: the field of Choice that it sets. also: further values that it sets.
     """
     places = range(len(options))
     look = bound(f"pick.{place}", chosen, lambda i: select(**{place: i, **also}), anew=True, among=places)
-    return st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {options[i]}", width=width, **look)
+    return st.selectbox(label, places, format_func=placed(options).__getitem__, width=width, **look)
 
 
 def pick_number(place: str, label: str, count: int, chosen: int, *, width: Any = "stretch", **also: Any) -> None:
