@@ -1,5 +1,7 @@
 """The sentence on top of every page: click its words, type, paste, cut, choose from a list."""
 
+from urllib.parse import quote
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -108,6 +110,42 @@ def test_run_sends_what_was_typed_an_example_is_one_choice_and_of_what_is_too_lo
     link_to(page, "tokens").click()
     title(page, "tokens")
     expect_sentence(page, "i love you .")
+
+
+#: Names in the line that are cut, while its words are taken away one after the other.
+CUT_AT_ANY_LENGTH = """() => {
+  const line = document.querySelector('.sentence'), found = []
+  const cut = it => {
+    const words = new Range(), clip = (it.closest('.beside') ?? it).getBoundingClientRect()
+    words.selectNodeContents(it)
+    const { left, right, top } = words.getBoundingClientRect()
+    return top < clip.bottom - 1 && (right > clip.right + 1 || left < clip.left - 1)
+  }
+  for (let chips; (chips = line.querySelectorAll('.chip')).length; chips[chips.length - 1].remove()) {
+    const names = [...line.querySelectorAll('.chip, .offer, .type, .beside > *')].filter(it => it.offsetHeight)
+    found.push(...names.filter(it => it.textContent && cut(it)).map(it => `${chips.length}: ${it.textContent}`))
+    if (line.querySelector('.type').clientWidth < 24) found.push(`${chips.length}: no room for a pencil`)
+  }
+  return found
+}"""
+LONG = {
+    "en": "the old man who lived in the small house near the big river took his dog to the park every day .",
+    "zh": "昨天晚上我和爸爸妈妈一起去电影院看了一部很有意思的电影，大家都非常喜欢，我们后来还去吃了饭。",
+}
+
+
+def test_no_name_in_the_line_is_cut_in_a_presentation_however_long_the_sentence_is(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for lang, sentence in LONG.items():
+        for more in (
+            "hidden=none",
+            "hidden=3",
+            f"hidden=3&other={quote(sentence.replace('很有', '没有').replace('old', 'young'))}",
+        ):
+            visit(page, f"{app_url}/attention?lang={lang}&big=true&s={quote(sentence)}&{more}")
+            title(page, "attention", lang)
+            settle(page)
+            assert page.evaluate(CUT_AT_ANY_LENGTH) == [], (lang, more)
 
 
 #: At the middle of the window's top: whether it is the slim line, its text, its bottom.
