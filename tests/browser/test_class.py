@@ -36,6 +36,9 @@ ENDS_WITH_THE_SCREEN = """() => {
 
 
 LONG = "the old man who lived in the small house near the big river [MASK] his dog to the park every day ."
+MOVIE = "我们昨天一起去看了一场[MASK]影，大家都很高兴。"
+PHASES = {phase: catalogue("zh")[f"class.phase_{phase}"] for phase in ("question", "open", "closed", "explained")}
+PHASES["revealed"] = "|".join(catalogue("zh")[f"class.phase_revealed{own}"] for own in ("", "_own"))
 PLACE = "attention?layer=3&head=7"
 SIX = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a head", "a layer", "a token"))
 SIX = *SIX, "Because of nothing", "因为每一个注意力头寻找的都是它自己想要的那个东西"  # 24 characters
@@ -301,6 +304,38 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             assert sends["x"] >= pages["x"] + pages["width"] - 4, "beside all pages, but for their padding"
         heights.append(page.locator(".chart").first.bounding_box()["height"])
     assert heights[0] == heights[1]
+
+
+def test_class_goes_on_with_another_input_by_a_button_in_view(app_url: str, screen_at: Callable[..., Page]) -> None:
+    """After questions of every kind, and those of a teacher's own of the greatest length."""
+    ask, why = (
+        ("这个头最关注的是哪一个词呢，" * 42)[: MOST_ASK // 2],
+        ("因为这个词和那个词离得最近，" * 42)[: MOST_WHY // 2],
+    )
+    mine = (Own(ask, why, SIX, answer=SIX[0]), Own(ask, why, ("0", "1"), answer="1"))
+    own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]
+    kinds = [QUESTIONS[name] for name in ("weights", "word", "heads", "root", "fit")]
+    lesson = own_lesson([*own, *kinds])
+    page = screen_at(f"class?lang=zh&s={quote(MOVIE)}&lesson={lesson_to_code(lesson)}", PROJECTOR)
+    page.locator(".st-key-class-start button").first.click()
+    page.wait_for_url(re.compile("class=[A-Z]{6}"))
+    settle(page)
+    page.goto(page.url.replace(quote(MOVIE), quote("我昨天在电影院里看见了你的妈妈和她的猫，" * 2)))
+    expect(page.locator(".st-key-class-replan button")).to_be_in_viewport(ratio=1)
+    acted, asked = time.monotonic(), 0
+    while page.locator(".st-key-class-next button").count():
+        for phase in ("question", "open", "closed", "revealed", "explained"):
+            no_hurry(page, acted)
+            page.keyboard.press("PageDown")
+            expect(page.locator(".st-key-class_bar")).to_contain_text(re.compile(PHASES[phase]))
+            acted = time.monotonic()
+            settle(page)
+            page.wait_for_function(ENDS_WITH_THE_SCREEN)
+        button = page.locator(".st-key-class-replan button")
+        expect(button).to_be_in_viewport(ratio=1)
+        assert button.locator("p").last.evaluate("it => it.scrollWidth <= it.clientWidth + 1"), "not cut"
+        asked += 1
+    assert asked == len(lesson.questions)
 
 
 def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(app_url: str, screen_at: Callable[..., Page]) -> None:

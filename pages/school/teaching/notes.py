@@ -15,7 +15,8 @@ from pages.school.teaching import report
 from pages.school.teaching.asked import not_the_runs, why
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
-from pages.school.teaching.projector import WANTED, afterwards, controls, count, other_input
+from pages.school.teaching.projector import WANTED, afterwards, controls, count
+from pages.school.teaching.results import other_input
 from pages.school.teaching.start import not_asked
 
 ANSWERS = ("word", "digit")  # questions about what the network answers at the end, with its probabilities

@@ -50,7 +50,7 @@ def draw(lecture: Lecture) -> None:
         with right, st.container(key="class_picture"):
             st.caption(literal(lecture.now.shown.get("about", {}).get(language(), "")) if lecture.now else "")
             picture(lecture, lecture.picture)
-    other_input(lecture)
+            results.other_input(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN):
         count(lecture, "")
 
@@ -128,17 +128,6 @@ def _next(lecture: Lecture) -> Callable[[], None]:
     return lambda: desk.go(to)
 
 
-def other_input(lecture: Lecture) -> None:
-    """Between questions: a button that continues with the input now in the sidebar, if it is another one."""
-    own = lecture.own_choice
-    if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not lecture.desk.differs(own):
-        return
-    about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
-    other = own.with_(lesson=lecture.screen.choice.lesson)
-    look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
-    st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
-
-
 def join_address(whole: bool = True) -> str:
     """Address for phones; whole=False: the part that people type."""
     here = urlsplit(st.context.url or "http://localhost/class")
@@ -166,6 +155,7 @@ def _lobby(lecture: Lecture) -> None:
             st.markdown(t("study.told"))
         if leads_nowhere(address):
             st.warning(t("share.own_name"), icon=":material/router:")
+        results.other_input(lecture)
     with right, st.container(key="class_qr"):
         code = segno.make(address, error="m", micro=False).svg_inline(light="white")
         st.image(code, width="stretch", alt=address)

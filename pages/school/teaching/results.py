@@ -29,6 +29,8 @@ ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question and of its explanat
 ROOM_TO_TALK = 40  # letters taken by the call to discuss
 MORE = 1.6  # times as many letters, from which they are smaller, as in the style sheet
 A_NAME = 21  # letters of a line beside a bar
+A_LINE = 30  # letters of a sentence in a button
+A_BUTTON = 46  # pixels of a button below a picture, with its margin
 SMALLER = 4  # pixels by which letters beside bars are smaller
 text, word = texts_of("class")
 
@@ -140,8 +142,11 @@ def explained(lecture: Lecture) -> None:
     """The explanation, beside the network's numbers."""
     ask(lecture, small=True)
     left, right = st.columns(2)
-    with left, st.container(key="class_network"):
-        _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
+    with left:
+        with st.container(key="class_network"):
+            _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
+        if lecture.picture is None:  # else below that
+            other_input(lecture)
     with right, st.container(key="class_why"):
         why = lecture.now.truth.get("why", {}).get(language(), "") if lecture.now else ""
         with _in_room("why", why if lecture.is_own else "", ROOM_TO_SAY):
@@ -181,9 +186,28 @@ def picture(lecture: Lecture, drawn: Picture) -> None:
     figure = drawn.drawn()
     if lecture.screen.choice.big:
         names = len(figure.layout["yaxis"].get("ticktext", ())[: pictures.MOST_ROWS])
-        meta = {"numbers": figure.layout.get("meta", {}).get("numbers"), "below": MARGIN, "first": True}
+        below = MARGIN + A_BUTTON * offers_input(lecture)
+        meta = {"numbers": figure.layout.get("meta", {}).get("numbers"), "below": below, "first": True}
         figure.layout |= {"height": A_ROW * names, "meta": meta}
     chart(figure, "class.network", alt=drawn.title or "")
+
+
+def offers_input(lecture: Lecture) -> bool:
+    """Whether the class can go on with another input: between questions, if the teacher has chosen one since."""
+    return lecture.phase in (Phase.LOBBY, Phase.EXPLAINED) and lecture.desk.differs(lecture.own_choice)
+
+
+def other_input(lecture: Lecture) -> None:
+    """A button that continues with the input now in the sidebar, if it is another one; below a picture, in its room."""
+    if not offers_input(lecture):
+        return
+    own = lecture.own_choice
+    about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
+    if width(about) > A_LINE:
+        about = f"{next(about[:end] for end in range(len(about), 0, -1) if width(about[:end]) < A_LINE).rstrip()} …"
+    other = own.with_(lesson=lecture.screen.choice.lesson)
+    look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
+    st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
 
 
 def offer_page(lecture: Lecture) -> None:
