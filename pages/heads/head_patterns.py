@@ -46,7 +46,7 @@ class HeadName:
 
 
 def head_names(run: Trace, roles: HeadRoles | None) -> dict[tuple[int, ...], HeadName]:
-    """The name of each place (layer, head): by its role where that is clear, else by this run.
+    """The name of each place (layer, head): of all by their roles over a corpus, or of all by this run.
 
     roles: those of the network, as long as nothing of it is changed.
     """
@@ -54,9 +54,9 @@ def head_names(run: Trace, roles: HeadRoles | None) -> dict[tuple[int, ...], Hea
     key = language(), roles is None
     if key not in kept:
         patterns = head_patterns(run)[1]
-        known = {} if roles is None else {place: roles.of(*place) for place in patterns}
-        names = {place: by_role(role) for place, role in known.items() if role.clear}
-        kept[key] = {place: names.get(place) or _by_run(run, does) for place, does in patterns.items()}
+        kept[key] = {
+            place: by_role(roles.of(*place)) if roles else _by_run(run, does) for place, does in patterns.items()
+        }
     return kept[key]
 
 

@@ -1,7 +1,5 @@
 """Every head of every layer as a tile over what it does, and the chosen one large with its measured facts."""
 
-import html
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -14,13 +12,12 @@ from pages.drawing.place import Place
 from pages.drawing.screen import Screen
 from pages.drawing.text.numbers import two
 from pages.heads.head_patterns import by_role, head_patterns
-from pages.heads.pictures import all_heads, chosen_head, lengths, unit, word
-from pages.screen.components.arithmetic import arithmetic
+from pages.heads.pictures import all_heads, chosen_head, lengths, text, unit
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.cell_map import draw_map
 from pages.screen.sections.roles import source
 
-FACTS = 190  # pixels that stay free below the chosen head
+FACTS = 315  # pixels that stay free below the chosen head, for what is said of it and the end of the page
 
 
 def overview(screen: Screen, pen: Pen) -> None:
@@ -43,12 +40,12 @@ def _roles(screen: Screen, run: Trace) -> HeadRoles | None:
 
 
 def _chosen_head(screen: Screen, pen: Pen) -> None:
-    """The map of the chosen head, and, but not in a presentation, three facts as bars and the way to its arithmetic."""
+    """The map of the chosen head, and, but not in a presentation, three facts."""
 
     def called(run: Trace, place: Place) -> str:
         roles = None if screen.two.differs else _roles(screen, run)
         role = roles and roles.of(place.layer, place.head)
-        return str(by_role(role)) if role and role.clear else ""
+        return str(by_role(role)) if role else ""
 
     draw_map(
         screen, pen, screen.at.of("layers.{l}.attention.weights"),
@@ -56,28 +53,19 @@ def _chosen_head(screen: Screen, pen: Pen) -> None:
     )  # fmt: skip
     if screen.choice.big:
         return
-    arithmetic("".join(_facts(screen)), key="facts")
-    pen.way_to("attention", word("open"), tab="map", stage=None)
+    st.caption(_facts(screen))
 
 
-def _facts(screen: Screen) -> Sequence[str]:
-    """How widely the chosen head spreads its weight, how far it attends, and how much it writes, as bars in HTML."""
-    measures, _ = head_patterns(screen.run)
+def _facts(screen: Screen) -> str:
+    """How widely the chosen head spreads its weight, how far it attends, and how much it writes."""
     at, run = screen.at, screen.run
-    place, written = (at.layer, at.head), lengths(run, at.of("layers.{l}.attention.")).mean(axis=1)
-    most = float(np.log2(len(screen.run.tokens)))
-    facts = {
-        "entropy": (float(measures["entropy"][place]), most),
-        "distance": (float(measures["distance"][place]), float(np.nanmax(np.nan_to_num(measures["distance"])))),
-        "length": (float(written[screen.at.head]), float(written.max())),
-    }
-    output = at.of("layers.{l}.attention.output")
-    if touched(run, at.head, output, every_head=True):  # then what it makes is not what is written
-        del facts["length"]
-    lines = ['<div class="facts">']
-    for name, (value, end) in facts.items():
-        share = 100 * min(value / end, 1) if end > 0 and np.isfinite(value) else 0
-        said = word(f"said_{name}", value=two(np.nan_to_num(value)), most=two(most), unit=unit(screen.run))
-        lines.append(f'<span>{word(f"fact_{name}")}</span><i><u style="width:{share:.1f}%"></u></i>')
-        lines.append(f"<span>{html.escape(said)}</span>")
-    return [*lines, "</div>"]
+    measures, _ = head_patterns(run)
+    facts = {name: float(measures[name][at.layer, at.head]) for name in ("entropy", "distance")}
+    if not touched(run, at.head, at.of("layers.{l}.attention.output"), every_head=True):  # else that is not written
+        facts["length"] = float(lengths(run, at.of("layers.{l}.attention."))[at.head].mean())
+    most = two(np.log2(len(run.tokens)))
+    said = [
+        text(f"said_{name}", value=two(np.nan_to_num(value)), most=most, unit=unit(run))
+        for name, value in facts.items()
+    ]
+    return " · ".join(said)

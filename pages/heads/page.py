@@ -21,7 +21,7 @@ from pages.screen.sections.without import answers_with
 from pages.screen.sections.working import working
 
 EQUATION = (
-    r"\begin{gathered} O = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\, W_O + b_O \\ "
+    r"\begin{gathered} O = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\, W_O + b_O \\[-2pt] "
     r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}"
 )
 FORMER: Mapping[str, str | Mapping[str, object]] = {

@@ -27,11 +27,12 @@ from pages.drawing.text.numbers import decimal, first, three
 from pages.heads.head_patterns import HeadName, head_names
 
 AXES = ("layer", "head", "query", "key")  # of all weights
-BELOW = 84  # pixels that stay free below the tiles
+BELOW = 275  # pixels that stay free below the tiles, as beside them
 MOST_CALLED = 12  # heads of a layer whose names have room below their tiles
 ROOM = 520  # pixels, that all tiles side by side have on a desk
 LETTER, SIGN = 4.8, 10  # pixels: how wide a letter of such a name is, and a Chinese character or an arrow
-LOW = 38  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
+STRETCH = 1.5  # width ÷ height that the browser gives a tile at most, if it shall be square
+LOW = 42  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
 text, word = texts_of("heads")
 part, part_word = texts_of("contribution")
 
@@ -54,7 +55,9 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
     layers, heads, n, _ = every.shape
     called, names = head_names(run, roles), [word("axis_layer"), word("axis_head")]
     block, high = block_of(every.shape), _tall(layers)
-    below = [] if big() or heads > MOST_CALLED else [_fitting(name, ROOM / heads) for name in called.values()]
+    least = min(high, 66 + layers * LOW)
+    below = [] if big() or heads > MOST_CALLED or n == 1 else [_fitting(name, ROOM / heads) for name in called.values()]
+    widest = max(map(_wide, below), default=0)
 
     def draw(shown: Numbers) -> Figure:
         largest = shown.array.max(axis=(2, 3))
@@ -70,14 +73,16 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
             ],
             words=[] if shown.differs else below,
             height=high,
-            square=True,
+            least=least,
+            square=widest <= STRETCH * LOW,  # else tiles are as wide as there is room
             above=True,
         )
         return figure.tell(
             below=BELOW,
-            grows=min(high, 66 + layers * LOW),
+            grows=least,
             large=True,
-            called=heads * max(map(_wide, below), default=0),
+            wide=True,
+            called=heads * widest,
         )
 
     def table(shown: Numbers) -> pd.DataFrame:
@@ -87,13 +92,13 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
     many = Counter(name.kind for name in called.values())
     kinds = [f"{kind} ({count})" for kind, count in many.most_common()]
     said = [text("read_all", count=len(called), n=n, kinds=plain("common.comma").join(kinds))]
-    said += [text("read_named_by_run" if roles is None else "read_named_by_role")] * (n > 1)
     said += [text("read_blocks", block=block)] * (block > 1)
     axes = *map(Axis, names), token_axis(run, ""), Axis("", run.tokens)
     return Picture(
         draw,
         " ".join(said),
         Numbers(every, AXES, lambda weights: weights.less_nothing().on(*axes)),
+        title=word("all" if not below else "all_by_run" if roles is None else "all_by_role"),
         shape=every.shape,
         table=table,
         picks=lambda row, column: {"layer": row, "head": column},
@@ -102,14 +107,13 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
 
 
 def _fitting(name: HeadName, most: float) -> str:
-    """Name and figure in so many pixels; else without arrow, then without figure, then the beginning of the name."""
-    short = name.name.strip("→ ")
-    for said in (str(name), f"{short} {name.figure}".rstrip()):
-        if _wide(said) <= most:
-            return said
-    while len(short) > 1 and _wide(short) > most:
+    """Name and figure in so many pixels; else without arrow, then with the beginning of the name."""
+    short, figure = name.name.strip("→ "), f" {name.figure}".rstrip()
+    if _wide(str(name)) <= most:
+        return str(name)
+    while len(short) > 1 and _wide(short + figure) > most:
         short = short.removesuffix("…")[:-1] + "…"
-    return short
+    return short + figure
 
 
 def _wide(name: str) -> float:

@@ -42,10 +42,10 @@ def cells(drawn: Figure, rows: int, columns: int, n: int) -> np.ndarray:
 def test_what_is_measured_of_the_chosen_head_stands_beside_the_tiles() -> None:
     trace, read = pipelines.run("text", SENTENCE), said(open_part("overview"))
     measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)
-    assert f"Entropy{measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in read
-    assert f"Mean distance{measures['distance'][1, 2]:.2f} tokens" in read
+    assert f"Entropy {measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in read
+    assert f"mean distance {measures['distance'][1, 2]:.2f} tokens" in read
     length = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1).mean(axis=1)
-    assert f"Output length{length[2]:.2f}" in read
+    assert f"output length {length[2]:.2f}" in read
 
 
 def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_tabs() -> None:
@@ -56,18 +56,22 @@ def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_ta
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_head_is_named_by_its_role_where_that_is_clear_else_by_this_run(lang: str) -> None:
+def test_all_heads_are_named_by_their_roles_with_shares_or_all_by_this_run(lang: str) -> None:
     trace, roles = pipelines.run("text", SENTENCE), head_roles()
     assert roles is not None
     by_run = head_patterns(trace)[1]
     with speaking(lang):
         names, own = head_names(trace, roles), head_names(trace, None)
+        tiles = {named: all_heads(trace, Place(), named).drawn().data[-1]["text"] for named in (roles, None)}
     for place, name in names.items():
         role, weight = roles.of(*place), f"{by_run[place].figure:.2f}".removeprefix("0")
-        assert name.figure == (percent(role.share) if role.clear else own[place].figure)
-        assert own[place].figure in (weight, "") and not own[place].figure.endswith("%")
-        if role.clear and role.relation:  # the arrow leads to the word that is attended to
+        assert name.figure == percent(role.share)
+        assert own[place].figure in (weight, "")
+        if role.relation:  # the arrow leads to the word that is attended to
             assert name.name[:: -1 if role.direction == "to_head" else 1].startswith("→")
+    for word, name in zip(tiles[roles], names.values(), strict=True):
+        assert word.endswith(f" {name.figure}"), "each tile has its figure"
+    assert not any("%" in word for word in tiles[None])
     assert {name.kind for name in names.values()} >= {
         catalogue(lang)[f"heads.kind_{kind}"] for kind in ("previous", "itself", "next", "broad", "relation")
     }
@@ -89,7 +93,7 @@ def test_tiles_of_an_edited_run_show_no_corpus_measures(link: dict[str, str], me
 
 
 def test_a_token_that_stands_twice_is_named_with_its_number() -> None:
-    assert str(head_names(pipelines.run("text", "我我我我"), head_roles())[1, 1]) == "“我 (1)” .48"
+    assert str(head_names(pipelines.run("text", "我我我我"), None)[1, 1]) == "“我 (1)” .48"
 
 
 @pytest.mark.parametrize("heads", [2, 8, 12])
@@ -98,7 +102,7 @@ def test_names_below_tiles_take_no_more_room_than_these_have(heads: int) -> None
     fitting = _fitting(name, ROOM / heads)
     assert len(fitting) * LETTER <= ROOM / heads
     assert _fitting(HeadName("next", "next", "99%"), ROOM / 8) == "next 99%"
-    assert _fitting(HeadName("grammar", "determiner →", "78%"), ROOM / 8) == "determiner"
+    assert _fitting(HeadName("grammar", "determiner →", "78%"), ROOM / 8).endswith(" 78%")
 
 
 def test_nearly_uniform_weight_names_no_token() -> None:

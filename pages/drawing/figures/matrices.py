@@ -412,6 +412,7 @@ def tiles(
     hover: Sequence[str] = (),
     words: Sequence[str] = (),
     height: int | None = None,
+    least: int | None = None,
     square: bool = False,
     above: bool = False,
 ) -> Figure:
@@ -419,8 +420,9 @@ def tiles(
 
     One stitched heatmap of bytes, a hundred times cheaper than subplots. A tile is one unit large, so a click gives the
     tile, not the cell. scale, limit: as in `heatmap`. chosen: the tile outlined. hover: a line for each tile, row by
-    row; words: the same, written below the tiles. square: whether tiles are square. above: columns are named above,
-    without axis titles. Very many cells are drawn in blocks, see `block_of`. NaN is transparent.
+    row; words: the same, written below the tiles, with room for them down to the `least` height. square: whether tiles
+    are square. above: columns are named above, without axis titles. Very many cells are drawn in blocks, see
+    `block_of`. NaN is transparent.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -433,7 +435,9 @@ def tiles(
         ends[1] = up_to(largest, values)
     height = height or min(620, scaled(66 + n_rows * 68))
     size = round(0.8 * font_size())
-    share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
+    share = (
+        min(WORDS * size * n_rows / ((least or height) - 6 * font_size()), 0.4) if words else 0.0
+    )  # of a tile with its word
     steps = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS)).astype(np.uint8)
     cells: dict = dict(
         type="heatmap",
