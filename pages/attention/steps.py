@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from pages.attention.fillers import padding
@@ -10,7 +11,7 @@ from pages.attention.overlay import pieces_of
 from pages.attention.read import queries_and_keys, read_step, steps_of
 from pages.attention.why_there import by_hand_or_why
 from pages.drawing.figures import Axis, colour_tiles, tiles
-from pages.drawing.picture import kind_of
+from pages.drawing.picture import Numbers, kind_of
 from pages.drawing.pictures.band import Column, band
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
@@ -34,8 +35,23 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     step = screen.choice.stage if screen.choice.stage in steps else steps[0]
     with pen.controls:
         _stepper(step, steps)
-    columns = [Column(prefix + one, plain(f"attention.{one}"), WIDE if one == "heads" else 1) for one in steps]
-    look = {"title": plain("attention.steps"), "focus": prefix + step, "least": LEAST * len(steps)}
+    every = screen.two.numbers(lambda run, place: [Numbers.of(run, prefix + one, place.head) for one in steps])
+    compared = dict(zip(steps, every, strict=True))
+    hides = not np.isfinite(run[prefix + "masked"][at.head]).all()
+    before = steps[steps.index("masked") - 1]  # the map that a mask which hides nothing leaves as it is
+    drawn = [one for one in steps if hides or one != "masked"]
+    limit = max(compared[one].largest for one in steps[: steps.index("weights")]) or None
+    columns = [
+        Column(
+            prefix + one,
+            plain(f"attention.{one}") if hides or one != before else unmasked(one),
+            WIDE if one == "heads" else 1,
+            None if one in ("weights", "heads") else limit,
+        )
+        for one in drawn
+    ]
+    focus = prefix + (step if step in drawn else before)
+    look = {"title": plain("attention.steps_title"), "focus": focus, "least": LEAST * len(drawn)}
     said = read_step(run, at, prefix, step)
     pen.show_both("steps", partial(band, columns=columns, sentence=said, **look), at)
     if screen.choice.big:
@@ -49,6 +65,11 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
             patch_pair(screen, *cell[-2:])
         if step == "masked" and kind_of(run) == "words":
             about_masks(screen, pen, prefix)
+
+
+def unmasked(step: str) -> str:
+    """The title of the map before a mask that hides nothing."""
+    return plain("attention.unmasked", name=plain(f"attention.{step}"))
 
 
 def _stepper(step: str, steps: tuple[str, ...]) -> None:

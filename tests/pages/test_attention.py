@@ -75,6 +75,18 @@ def test_table_of_scaling_agrees_with_the_weights(name: str) -> None:
         np.testing.assert_allclose([largest, slope], [p.mean(), (p * (1 - p)).mean()], atol=1e-5)
 
 
+@pytest.mark.parametrize("stage", ["scores", "scaled", "masked", "weights"])
+@pytest.mark.parametrize("edits", ["", "layers.2.attention.masked~causal"])
+def test_scores_share_one_scale_and_a_mask_has_a_map_where_it_hides(edits: str, stage: str) -> None:
+    link = {"stage": stage} | ({"edits": edits} if edits else {})
+    app = open_page("attention", s=SENTENCE, tab="steps", layer="3", head="5", **link)
+    maps = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
+    scores = [one["zmax"] for one in maps if one["zmin"] < 0][:-1]  # the last is the weighted sum
+    largest = float(np.abs(run_of(app)["layers.2.attention.scores"][4]).max())
+    assert scores == pytest.approx([largest] * (3 if edits else 2), rel=1e-5)
+    assert (catalogue("en")["attention.masked"] in str(figure(app)["layout"]["annotations"])) == bool(edits)
+
+
 def test_play_starts_at_the_first_step_and_stops_when_left() -> None:
     app = open_page("attention", s=SENTENCE, tab="steps")
     app.button(key="attention.play").click().run()
