@@ -36,8 +36,9 @@ class Page:
     first change moves nothing in sight.
 
     reads, elsewhere: see `open_screen`. about: the opened screen and the choice -> the screen to draw. begins: the page
-    and the choice -> those to draw, where more than the choice decides. former: tab name in old links -> tab now, or
-    values of Choice. usual: the tab where a link names none of them. quiet: tabs without a button, for links alone.
+    and the choice -> those to draw, where more than the choice decides. opens: the choice -> layer and head (from 0) at
+    which the page opens for a reader who chose none for it. former: tab name in old links -> tab now, or values of
+    Choice. usual: the tab where a link names none of them. quiet: tabs without a button, for links alone.
 
     shown_of: which pickers ("layer", "head") the page needs. but: exceptions, by tab, or by "tab kind" (kinds: see OF).
     chips: whether a box chooses the selected token. head_maps: whether the head buttons show small attention maps.
@@ -62,6 +63,7 @@ class Page:
     elsewhere: Elsewhere | None = None
     about: Callable[[Screen, Choice], Screen] | None = None
     begins: Callable[["Page", Choice], tuple["Page", Choice]] | None = None
+    opens: Callable[[Choice], tuple[int, int] | None] | None = None
     former: Mapping[str, str | Mapping[str, object]] = field(default_factory=dict)
     usual: Callable[[Screen, Sequence[str]], str] = lambda screen, names: names[0]
     quiet: tuple[str, ...] = ()

@@ -19,7 +19,17 @@ from pages.screen.runs import pipelines
 from pages.translation.alignment import alignment
 from pages.translation.decoder import inside
 from pages.translation.search import search
-from pages.translation.writing import Written, let_go, one_step, step_slider, task_of, translated, which
+from pages.translation.writing import (
+    Written,
+    clearest,
+    let_go,
+    measured,
+    one_step,
+    step_slider,
+    task_of,
+    translated,
+    which,
+)
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside}
 
@@ -62,6 +72,15 @@ def task(choice: Choice, given: Hashable) -> tuple[str, Task] | None:
     return (choice.translator, task_of(choice, given)[0]) if choice.input == "sentence" else None
 
 
+def opens(choice: Choice) -> tuple[int, int] | None:
+    """The head whose lines show most, of what the decoder writes."""
+    if choice.input != "sentence":
+        return None
+    run = pipelines.run(choice.translator, task_of(choice, choice.sentence)[0])
+    layer, head, _ = clearest(run, measured(choice.translator))
+    return layer, head
+
+
 PAGE = Page(
     name="translation",
     group="more",
@@ -71,6 +90,7 @@ PAGE = Page(
     reads=lambda pipeline, choice, typed: None,  # it writes what the whole sentence says
     elsewhere=task,
     about=lambda screen, choice: translated(screen, choice) if screen.run.picture is None else screen,
+    opens=opens,
     former=FORMER,
     shown_of=LAYER_AND_HEAD,
     but={"search": ()},

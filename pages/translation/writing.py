@@ -7,8 +7,9 @@ from functools import cached_property, partial
 import numpy as np
 import streamlit as st
 
-from model import InputError
+from model import InputError, WeightsError
 from model.decoder import TARGET_LANGUAGES
+from model.measures.tables import HeadRoles, head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.drawing.pictures.answers import Choose
 from pages.drawing.place import Place
@@ -54,11 +55,8 @@ class Written(Screen):
 
     @cached_property
     def usual_step(self) -> int:
-        """The step looked at before anybody chose: a word whose source the decoder sees most clearly, not the first."""
-        keys = [key for key in self.run if key.endswith(".cross.weights")]
-        clear = np.mean([self.run[key].mean(axis=0) for key in keys], axis=0).max(axis=-1)
-        words = [step for step, piece in enumerate(self.run.written) if step and piece[:1].isalnum()]
-        return max(words, key=clear.__getitem__, default=0)
+        """The step looked at before anybody chose."""
+        return clearest(self.run, measured(self.choice.translator))[-1]
 
     @property
     def step(self) -> int:
@@ -81,6 +79,39 @@ class Written(Screen):
     @property
     def outputs(self) -> Sequence[str]:
         return self.pipeline.target_vocabulary
+
+
+def clearest(run: TranslationTrace, roles: HeadRoles | None) -> tuple[int, int, int]:
+    """Layer, head and step of the line to look at first: of the head whose lines reach most of the source's words, the
+    step, but the first, with the heaviest one.
+
+    roles: as far as measured; heads that look at the source of the piece being written come before others.
+    """
+    steps = [step for step, piece in enumerate(run.written) if step and _is_word(piece)]
+    words = [place for place, token in enumerate(run.tokens) if _is_word(token)]
+    if not steps or not words:
+        return 0, 0, 0
+    keys = [key for key in run if key.endswith(".cross.weights")]
+    weights = np.stack([run[key] for key in keys])[:, :, steps][..., words]
+    reached = weights.max(axis=2).sum(axis=-1)
+    if roles:
+        paths = [key.removesuffix(".weights") for key in keys]
+        aligned = [[roles.at(path, head).name == "aligned_next" for head in range(reached.shape[1])] for path in paths]
+        reached = np.where(aligned, reached + reached.max(), reached)
+    layer, head = (int(at) for at in np.unravel_index(reached.argmax(), reached.shape))
+    return layer, head, steps[int(weights[layer, head].max(axis=-1).argmax())]
+
+
+def measured(translator: str) -> HeadRoles | None:
+    """The roles of a translator's heads, if they can be read."""
+    try:
+        return head_roles(translator)
+    except WeightsError:  # the tab of alignment says so
+        return None
+
+
+def _is_word(piece: str) -> bool:
+    return piece.lstrip("▁")[:1].isalnum()  # with the sign that begins a word in some vocabularies
 
 
 def task_of(choice: Choice, given: Hashable) -> tuple[Task, InputError | None]:

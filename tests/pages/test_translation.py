@@ -25,7 +25,7 @@ from pages.screen.runs import pipelines
 from pages.translation.decoder import BLOCKS, quantities_of
 from pages.translation.pictures import LEAST, lines
 from pages.translation.search import greedy_or_beam
-from pages.translation.writing import likelihood
+from pages.translation.writing import clearest, likelihood
 from tests.model.making import MINILM
 from tests.networks import untrained_translator
 from tests.pages.inputs import offer
@@ -57,6 +57,24 @@ def test_the_step_looked_at_first_is_one_that_sees_its_source() -> None:
     assert trace.written[step].isalpha()
     assert trace.tokens[sum(over_heads)[step].argmax()] == "tired"
     assert "“tired” in the source" in said(app)
+
+
+@pytest.mark.parametrize(("sentence", "piece", "source"), [(TIRED, "累", "tired"), (ENGLISH, "猫", "cat")])
+def test_translation_opens_on_the_line_that_shows_most_unless_a_link_names_a_head(
+    sentence: str, piece: str, source: str
+) -> None:
+    run = run_of(sentence)
+    layer, head, step = clearest(run, head_roles("translation"))
+    row = run[f"decoder.layers.{layer}.cross.weights"][head, step]
+    assert (run.written[step], run.tokens[row.argmax()]) == (piece, source) and row.max() > 0.9
+    from_menu = open_page("attention", s=sentence, layer="6", head="2")
+    turn_to(from_menu, "translation").run()
+    for app in (from_menu, open_page("translation", s=sentence)):
+        choice = app.session_state["choice"]
+        assert (choice.layer, choice.head) == (layer, head)
+        assert app.slider(key="translation.step").value == step + 1
+    choice = open_page("translation", s=sentence, layer="1", head="2").session_state["choice"]
+    assert (choice.layer, choice.head) == (0, 1)
 
 
 @pytest.mark.parametrize("head", [0, 6])

@@ -194,7 +194,7 @@ def _draw(name: str, school: School) -> None:
     with _excuses(name):
         with on_every_page():  # one pad for all pages
             drawing = to_see(contents.page(name).draws)
-        fit_places(name)
+        fit_places(contents.page(name))
         if link.framed() != st.session_state[FRAMED]:
             st.rerun()
         choice = st.session_state["choice"] = link.write().with_(

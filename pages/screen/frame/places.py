@@ -3,6 +3,7 @@
 import streamlit as st
 
 from model.config import DECODER
+from pages.drawing.page import Page
 from pages.drawing.state.offered import sizes_of_decoder
 from pages.drawing.text import plain
 from pages.screen import link
@@ -11,16 +12,33 @@ from pages.screen.runs import pipelines
 
 #: In the session, for layer and head: the chosen one, and its stand-in while a network has fewer.
 KEPT = "places.kept"
+#: In the session: the page whose places were fitted last.
+LAST = "places.last"
 MOST_BUTTONS = 12  # more layers or heads become a list
 
 
-def fit_places(page: str) -> None:
-    """Keep layer and head within what the network has. page: its name."""
+def fit_places(page: Page) -> None:
+    """Keep layer and head within what the network has; a page that opens at a place of its own does so for a reader who
+    comes without one.
+    """
     choice = link.chosen()
     config, decoder = pipelines.config(choice.pipeline), sizes_of_decoder(choice.model) or DECODER
-    for name in ("layer", "head"):
+    before, kept = st.session_state.get(LAST), st.session_state.setdefault(KEPT, {})
+    names = ("layer", "head")
+    brought = {*names} & (st.query_params.keys() if before is None else _chosen_since(kept))
+    for name in names:
         most = getattr(config, f"{name}s")
-        _fit(name, max(most, getattr(decoder, f"{name}s")) if writes(page) else most)
+        _fit(name, max(most, getattr(decoder, f"{name}s")) if writes(page.name) else most)
+    if page.opens and before != page.name and not brought and (place := page.opens(choice)):
+        for name, number in zip(names, place, strict=True):
+            st.session_state[name] = number + 1
+            kept[name] = kept[name][0], number + 1
+    st.session_state[LAST] = page.name
+
+
+def _chosen_since(kept: dict[str, tuple[int, int]]) -> set[str]:
+    """Which of layer and head were chosen since places were fitted last."""
+    return {name for name, (_, instead) in kept.items() if st.session_state[name] != instead}
 
 
 def writes(page: str) -> bool:
