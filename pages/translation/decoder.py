@@ -26,16 +26,27 @@ def inside(screen: Written, pen: Pen) -> None:
     """One part of the decoder at a time, and one quantity of it."""
     block = screen.choice.block if screen.choice.block in BLOCKS else "cross"
     words = [plain(f"translation.block_{name}") for name in BLOCKS]
-    either("block", plain("translation.block"), BLOCKS, words, block, label_visibility="collapsed")
+    with pen.places:
+        either(
+            "block",
+            plain("translation.block"),
+            BLOCKS,
+            words,
+            block,
+            brief=True,
+            width=200,
+            label_visibility="collapsed",
+        )
     if block == "next":
         next_word(screen, pen)
         return
     named = {quantity.key.rpartition(".")[2]: quantity for quantity in quantities_of(screen, block)}
     usual = "weights" if "weights" in named else [*named][-1]
     labels = [title(screen, quantity) for quantity in named.values()]
-    look = {"label_visibility": "collapsed", "key": f"stage.{block}"}
     stage = screen.choice.stage if screen.choice.stage in named else usual
-    name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
+    with pen.places:
+        look = {"key": f"stage.{block}", "brief": True, "width": 240, "label_visibility": "collapsed"}
+        name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
     if "weights" in named and name in steps_of(screen.run, named["weights"].key):
         attention_step(screen, pen, named[name].key.removesuffix(name), name)
         if (block, name) == ("attention", "masked") and screen.step + 1 < screen.steps:

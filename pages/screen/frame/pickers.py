@@ -110,14 +110,20 @@ def either(
     chosen: object,
     *,
     key: str = "",
+    brief: bool = False,
     **look: Any,
 ) -> Option:
     """Buttons, one of which is always pressed; they wrap on phones.
 
-    field: of Choice. words: the labels. chosen: if it is no option, the first one is pressed.
+    field: of Choice. words: the labels. chosen: if it is no option, the first one is pressed. brief: a list instead.
     """
     chosen = next((option for option in options if option == chosen), options[0])
     named = dict(zip(options, words, strict=True))
+    if brief:
+        look |= bound(
+            f"either.{key or field}", chosen, lambda option: select(**{field: option}), anew=True, among=options
+        )
+        return st.selectbox(label, list(options), format_func=named.__getitem__, **look)
     look |= {"format_func": named.__getitem__, "required": True, "wrap": True}
     look |= bound(f"either.{key or field}", chosen, lambda option: select(**{field: option}))
     st.segmented_control(label, list(options), **look)
