@@ -81,6 +81,11 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
         assert box and not any(lie_on(box, one) for one in boxes if one), "the number is read, too"
 
 
+#: How many buttons of the bar of changes say nothing but ×.
+NAMELESS = """() => [...document.querySelectorAll('.st-key-changes button')].filter(it => it.offsetWidth &&
+    ![...it.querySelectorAll('p')].some(name => name.offsetWidth > 20)).length"""
+
+
 def test_a_presentation_of_changes_and_of_another_input_ends_with_the_screen(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     edits = {"edits": "layers.3.attention.heads~zero~head.2", "measure": "lead"}  # the lead takes most room
@@ -100,6 +105,7 @@ def test_a_presentation_of_changes_and_of_another_input_ends_with_the_screen(pag
         settle(page)
         page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollHeight <= innerHeight")
         expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
+        assert page.evaluate(NAMELESS) == 0, "what a × takes back is said"
         for map_ in page.locator("[class*=st-key-what_if-] .heatmaplayer").all():
             assert map_.bounding_box()["height"] >= 75, link
 

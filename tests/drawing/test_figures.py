@@ -218,6 +218,15 @@ def test_the_number_of_the_longest_bar_has_its_room_in_however_slim_a_picture(si
     assert layout["margin"]["r"] >= 0.5 * layout["font"]["size"] * len(" 0.004")
 
 
+def test_no_bar_of_another_run_ends_on_a_number() -> None:
+    """The number stands beyond the other run's bar, or long before its end."""
+    values, there = (side.ravel() for side in np.meshgrid(np.linspace(0, 1, 21), np.linspace(0, 1, 21)))
+    names = [str(place) for place in range(len(values))]
+    figure = bars_with_numbers(values, names, names, there=there, most=1.0)
+    begins = figure.data[-1]["x"]
+    assert ((begins >= there - 1e-6) | (there - begins >= 0.3 - 1e-6)).all() and (begins >= values - 1e-6).all()
+
+
 @pytest.mark.parametrize("size", [12, LARGE, 22])
 @pytest.mark.parametrize("names", ["ab", ["[CLS]", "a", "[SEP]"], "我们", ["counterrevolutionary"] * 2])
 @pytest.mark.parametrize("corner", ["keys →\nqueries ↓", "键 →\n查询 ↓", "layer →\na much longer title ↓"])

@@ -126,9 +126,9 @@ def bars_with_numbers(
     values = np.where(hidden, np.nan, values)
     numbers = ["" if covers else number for covers, number in zip(hidden, numbers, strict=True)]
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
-    for place, value in guesses:
+    for place, value in (*guesses, *enumerate([] if there is None else np.nan_to_num(there))):
         near = np.isnan(values[place]) or value - values[place] < 0.3 * np.nanmax([most, *values])
-        ends[place] = max(ends[place], value if near else 0.0)  # else the guess would end on the number
+        ends[place] = max(ends[place], value if near else 0.0)  # else the other bar would end on the number
     rows = len(names) + len(rests) + bool(columns)
     height = height or (TALL if rows <= 6 else scaled(26 * rows))
     with letters(font_size() + 3):

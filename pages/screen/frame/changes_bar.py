@@ -13,6 +13,7 @@ from model.edits import quantities_at
 from model.graph import Graph, Quantity
 from model.graph import graph as graph_of
 from model.measures.comparison import align
+from pages.drawing.figures import theme
 from pages.drawing.state import images, sketch
 from pages.drawing.state.choice import OTHER, Choice
 from pages.drawing.state.link_values import EDITS, MOST_CODE, MOST_EDITS, edit_code
@@ -81,9 +82,15 @@ def twin_bar() -> None:
 
 
 def _stop() -> None:
-    """A button that ends the comparison."""
+    """A button that ends the comparison; in a presentation it names that as shortly as those of changes."""
     look = {"icon": ":material/close:", "help": plain("compare.stop")}
-    st.button(plain("compare.stop"), key="compare.stop", on_click=select, kwargs=NOTHING_ELSE, **look)
+    st.button(
+        plain("compare.chip" if theme.big() else "compare.stop"),
+        key="compare.stop",
+        on_click=select,
+        kwargs=NOTHING_ELSE,
+        **look,
+    )
 
 
 def shown_switch(ways: list[str], shown: str, *, this: str) -> None:
