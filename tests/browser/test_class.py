@@ -57,6 +57,14 @@ LETTERS = """() => {
         ticks.filter(one => getComputedStyle(one).visibility === 'hidden').length, Math.min(99, ...gaps)]
 }"""
 
+#: The smallest letters of the bar, in px; 0 if it has no room for all pages.
+BAR = """() => {
+    const list = document.querySelector('.navbar .list'), seen = it => it.offsetWidth && it.textContent.trim()
+    const names = [...document.querySelectorAll('.navbar :is(a, .menu), .st-key-class_way button p')].filter(seen)
+    const sizes = names.map(it => parseFloat(getComputedStyle(it).fontSize))
+    return list.scrollWidth > list.clientWidth ? 0 : Math.min(...sizes)
+}"""
+
 
 @pytest.fixture
 def screen_at(page: Page, browser: Browser, app_url: str) -> Iterator[Callable[..., Page]]:
@@ -302,6 +310,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             )
             assert page.locator(".st-key-lead p").first.bounding_box()["width"] > 60, "in words"
             assert sends["x"] >= pages["x"] + pages["width"] - 4, "beside all pages, but for their padding"
+            assert page.evaluate(BAR) >= 20, "read from the last row"
         heights.append(page.locator(".chart").first.bounding_box()["height"])
     assert heights[0] == heights[1]
 

@@ -130,13 +130,10 @@ def way_back(screen: Screen, pen: Pen) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="class_way"):
             if pen.name != "lesson":  # the tour shows answers that the class is still to be asked
                 leads = st.session_state.get(LEADS, False)
-                on = {"icon": ":material/cast_connected:", "type": "primary"}
-                look = on if leads else {"icon": ":material/cast:"}
                 change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},), "help": word("lead_help")}
-                st.button(word("led_by_me" if leads else "lead"), key="lead", **look, **change)
-            st.button(
-                word("to_class"), on_click=open_with, args=("class",), icon=":material/keyboard_return:", key="to_class"
-            )
+                look = "primary" if leads else "secondary"
+                st.button(word("led_by_me" if leads else "lead"), key="lead", type=look, **change)
+            st.button(word("to_class"), on_click=open_with, args=("class",), key="to_class")
         for key in ("b", "B", "Shift+B"):
             pen.on_key(key, partial(open_with, "class"))
     elif says := st.session_state.get(SAYS):
