@@ -26,6 +26,7 @@ from tests.browser.steps import (
     wait_for,
 )
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 OTHER = "she gave the cat a book ."
 LONG = "the animal did not cross the street because it was too tired ."
 

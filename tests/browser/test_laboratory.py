@@ -3,6 +3,7 @@
 from itertools import product
 from urllib.parse import urlencode, urlsplit
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.drawing.state import sketch
@@ -10,6 +11,7 @@ from pages.drawing.text import LANGUAGES, catalogue
 from pages.what_if.page import PARTS
 from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, visit, walk_to
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 ANIMAL = "the animal did not cross the street because it was too tired ."
 LONG = "老师给学生们讲了一个关于很久以前住在[MASK]里的一位老人和他的三只小羊的故事"
 
