@@ -37,11 +37,13 @@ site: $(VENV)/site
 	$(BIN)/python -m model.overview.site site $(if $(APP),"$$APP") $(if $(RUNS),--runs $$RUNS) \
 		$(if $(SENTENCES),--sentences "$$SENTENCES")
 
+# Types are checked beside the tests: by themselves they would leave a core idle.
 test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/mypy & types=$$!; \
+	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 2 --dist loadfile --no-loadscope-reorder && \
+	wait $$types
 
 # The newest Streamlit and Plotly with all that they need, before ours on the path: is there what we use of them that
 # they promise nobody, and do pages open?

@@ -134,6 +134,16 @@ def test_what_is_not_said_is_left_to_the_program(tmp_path: Path) -> None:
     assert make(tmp_path, "class", "VISITORS=10 30")[0][1][2:] == ["class", "--visitors", "10", "30"]
 
 
+@pytest.mark.parametrize("broken", ["ruff", "mypy", "python"])
+def test_make_test_fails_whatever_fails(tmp_path: Path, broken: str) -> None:
+    lay_out(tmp_path)
+    for name in ("ruff", "mypy", "python"):
+        program = tmp_path / ".venv/bin" / name
+        program.write_text(f"#!/bin/sh\nexit {int(name == broken)}")
+        program.chmod(0o755)
+    assert subprocess.run(["make", "--silent", "test"], cwd=tmp_path, stderr=subprocess.DEVNULL).returncode != 0
+
+
 def test_the_newest_release_is_tried_beside_the_pinned_one(tmp_path: Path) -> None:
     (_, fetched, _), *_, (_, run, _) = make(tmp_path, "newest")
     assert fetched[-4:] == ["--target", ".newest", "streamlit", "plotly"]
