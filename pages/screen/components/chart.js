@@ -309,6 +309,9 @@ function fill(place, layout) {
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
 
+/* Leave a button that a pointer pressed: with the focus, it would stay on the picture. */
+const release = ({ currentTarget, detail }) => { if (detail) currentTarget.blur() }
+
 /* Plot the server's figure, or paint later choices over it, because Plotly would take five frames. */
 function draw(place) {
   const width = Math.floor(place.parentElement.clientWidth), sketched = document.atOnce?.sketch(place.wanted)
@@ -362,9 +365,14 @@ function plot(place, width) {
   else if (place.look === look) Plotly.react(place, data, layout).then(() => { if (layout.meta?.first) thin(place) })  // names are in place
   else {  // first time, or other colours
     place.look = look
-    const click = () => saved(place)
+    const click = (_, event) => {
+      release(event)
+      saved(place)
+    }
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
-    const copies = { name: 'code', title: copy, icon: CODE, click: (_, { currentTarget }) => {
+    const copies = { name: 'code', title: copy, icon: CODE, click: (_, event) => {
+      const { currentTarget } = event
+      release(event)
       navigator.clipboard.writeText(place.wanted.code).then(() => currentTarget.setAttribute('data-title', `✓ ${place.wanted.copy}`))
     } }
     const modeBarButtons = [code ? [copies, camera] : [camera]]
@@ -457,7 +465,10 @@ const move = event => {
   if (place.settle) event.stopPropagation()  // no hover updates until the click is known
 }
 const press = event => event.currentTarget.settle?.()  // a second click decides it at once
-const light = event => document.atOnce?.light(event.currentTarget, event)
+const light = event => {
+  event.currentTarget.classList.toggle('touched', event.pointerType === 'touch')  // a finger hovers on after it has left
+  document.atOnce?.light(event.currentTarget, event)
+}
 const dim = event => { if (event.pointerType === 'mouse') document.atOnce?.light(event.currentTarget, null) }
 
 export default function({ data, parentElement, setTriggerValue }) {
