@@ -29,7 +29,7 @@ from pages.drawing.figures.base import (
 from pages.drawing.figures.base import look as figure_look
 from pages.drawing.figures.curves import BLUE, ORANGE
 from pages.drawing.figures.equations import html_math
-from pages.drawing.figures.theme import font_size, mode, scaled
+from pages.drawing.figures.theme import big, font_size, mode, scaled
 from pages.drawing.text.numbers import percent
 
 PREFIXES = {"Z": 10**21, "E": 10**18, "P": 10**15, "T": 10**12, "G": 10**9, "M": 10**6, "k": 10**3}
@@ -160,7 +160,8 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
             if chosen >= 0 and step is steps[chosen]:
                 line = {"color": ACCENT, "width": 3}
                 ends = row - _HALF_HEIGHT, row + _HALF_HEIGHT
-                lit = [_frame(left, left + wide, *ends, fillcolor=tint(ACCENT, 0.3), line={"width": 0})]
+                sides_of = (x - half, x + half) if big() else (left, left + wide)
+                lit = [_frame(*sides_of, *ends, fillcolor=tint(ACCENT, 0.3), line={"width": 0})]
         sides = x - half, x + half, row - _HALF_HEIGHT, row + _HALF_HEIGHT
         shapes.append(_frame(*sides, line=line, fillcolor=tint(colour, 0.16 if work else 0.04)))
         centres.append((x, row))
@@ -177,15 +178,28 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
     marker = {"symbol": [tip[2] for tip in tips], "size": 6, "color": GREY}
     ink, all_middles = {"size": font_size() + 1, "color": INK[mode()]}, [middles[step.key] for step in steps]
     signs, away = [f"<b>{mathematics(step.symbol)}</b>" for step in steps], {"short": [""] * len(steps)}
-    last = {"short": [f"<b>{mathematics(box[-1].symbol)}</b>" for box in drawn]}
-    tight = {"short": [size.replace(" × ", "×") for size in sizes]}
+    last, tight = (
+        [f"<b>{mathematics(box[-1].symbol)}</b>" for box in drawn],
+        [size.replace(" × ", "×") for size in sizes],
+    )
+    if big():  # rows are low: one line of letters, what comes out and its shape
+        halves = np.array([[0.94 * _COLUMNS[at_place[box[0].key][0]][1], 0.0] for box in drawn])
+        smaller = ink | {"size": font_size() - 1}
+        written = [
+            words_at(np.array(centres) - halves, last, textposition="middle right", textfont=ink),
+            words_at(np.array(centres) + halves, tight, textposition="middle left", textfont=smaller),
+        ]
+    else:
+        written = [
+            words_at(all_middles, signs, textfont=ink, meta=away),
+            words_at(arrows, ["→"] * len(arrows), textfont=ink | {"color": GREY}, meta=away),
+            words_at([(x, row - _LINE) for x, row in centres], [""] * len(drawn), textfont=ink, meta={"short": last}),
+            words_at([(x, row + _LINE) for x, row in centres], sizes, textfont=ink, meta={"short": tight}),
+        ]
     traces = [
         stroke(lines, GREY, 1.3),
         at([tip[:2] for tip in tips], "markers", marker=marker, hoverinfo="skip"),
-        words_at(all_middles, signs, textfont=ink, meta=away),
-        words_at(arrows, ["→"] * len(arrows), textfont=ink | {"color": GREY}, meta=away),
-        words_at([(x, row - _LINE) for x, row in centres], [""] * len(drawn), textfont=ink, meta=last),
-        words_at([(x, row + _LINE) for x, row in centres], sizes, textfont=ink, meta=tight),
+        *written,
         *({**bars, "xaxis": "x2"} for bars in _bars(steps, [at_place[step.key][1] for step in steps], words)),
         unseen(
             [(x, y + _LINE) for x, y in all_middles],

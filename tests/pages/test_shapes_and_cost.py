@@ -31,6 +31,7 @@ from model.measures.cost import (
 from model.measures.note_claims import NOTE_CLAIMS
 from model.unallocated import real_parameters
 from pages.drawing.figures.equations import html_math, plain_math
+from pages.drawing.figures.theme import draw_on
 from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.drawing.text import LANGUAGES, catalogue, unmarked
 from pages.drawing.text.numbers import percent
@@ -119,6 +120,22 @@ def test_it_opens_on_the_network_of_the_other_pages(input_: str, monkeypatch: py
     assert cost_tables.works(config, tokens)["squared"] > 0
     changed = app.number_input(key="cost.batch").set_value(2).run()
     assert "Impossible" not in said(changed) and changed.session_state["choice"].cost.of == "here"
+
+
+@pytest.mark.parametrize("network", ["text", "003", "shared layers"])
+def test_on_a_projector_each_box_has_one_line_of_letters_and_no_arrow(network: str) -> None:
+    def words_of(big: bool) -> list[dict]:
+        draw_on("light", big=big)
+        return [trace for trace in walk_of(network)[1].data if trace.type == "scatter" and trace.mode == "text"]
+
+    try:
+        symbols, shapes = words_of(big=True)
+        desk = words_of(big=False)
+    finally:
+        draw_on("light", big=False)
+    drawn = boxes(walk_of(network)[0])
+    assert len(symbols.y) == len(shapes.y) == len(drawn) and set(symbols.y) == set(shapes.y)
+    assert len(desk) == 4 and (symbols.x < shapes.x).all()
 
 
 def test_a_link_of_before_that_names_no_encoder_means_lecture_note_004() -> None:
