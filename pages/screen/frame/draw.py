@@ -231,8 +231,8 @@ def _way(screen: Screen) -> list[str]:
 
 
 def _end(page: Page, screen: Screen, pen: Pen, school: School) -> None:
-    """The link to the next page, source code, and downloads."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    """The link to the next page, source code, and downloads, in one row while the boxes are closed."""
+    with st.container(horizontal=True, vertical_alignment="center", key="page_end"):
         way = [*_way(screen), "home"]
         if page.name in way:
             following = way[way.index(page.name) + 1]
@@ -241,16 +241,16 @@ def _end(page: Page, screen: Screen, pen: Pen, school: School) -> None:
             )
             page_link(following, f"**{label}**", ":material/arrow_forward:")
         school.beside_way_on(screen, pen)
-    if code := page.code(screen):
-        look = {"icon": ":material/code:", "key": f"{page.name}.code", "on_change": "rerun"}
-        with st.expander(plain("common.code"), **look) as box:
-            for thing in code if box.open else ():
-                at, ours = screen.at, not screen.choice.checkpoint
-                beside_notes(thing, screen.run, at.layer, at.token, ours=ours)
-    look = {"icon": ":material/download:", "key": f"{page.name}.downloads", "on_change": "rerun"}
-    with st.expander(plain("common.downloads"), **look) as box:
-        if box.open:  # nothing is sent unasked
-            (page.downloads or partial(_downloads, page))(screen, pen)
+        if code := page.code(screen):
+            look = {"icon": ":material/code:", "key": f"{page.name}.code", "on_change": "rerun"}
+            with st.expander(plain("common.code"), **look) as box:
+                for thing in code if box.open else ():
+                    at, ours = screen.at, not screen.choice.checkpoint
+                    beside_notes(thing, screen.run, at.layer, at.token, ours=ours)
+        look = {"icon": ":material/download:", "key": f"{page.name}.downloads", "on_change": "rerun"}
+        with st.expander(plain("common.downloads"), **look) as box:
+            if box.open:  # nothing is sent unasked
+                (page.downloads or partial(_downloads, page))(screen, pen)
 
 
 def _downloads(page: Page, screen: Screen, pen: Pen) -> None:
