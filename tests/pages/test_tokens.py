@@ -55,7 +55,7 @@ def test_the_factor_of_embeddings_is_told_by_their_lengths_and_of_no_drawing() -
     run, drawn = pipelines.run("text", SENTENCE), pipelines.run("digits", sketch.ink(sketch.example()))
     bare = np.linalg.norm(run.network.embedding.E.weight.numpy()[run.ids], axis=1).mean()
     places = np.linalg.norm(run["embedding.positions"], axis=1).mean()
-    said = f"Without √256 = 16, embeddings would be {bare:.2f} long on average; positions are {places:.2f}"
+    said = f"Before × √256 = 16, E[x] is {bare:.2f} long on average; positions are {places:.2f}"
     assert any(said in one.value.replace("\\", "") for one in open_part("one").caption) and not about_root(drawn)
 
 
