@@ -16,6 +16,7 @@ from model.measures.siamese import AtWords
 from model.measures.sources import Lead, Part, made_of, of_sum
 from model.rule import EVERY
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
+from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
 from pages.drawing.pictures.answers import all_probabilities, by_softmax, row_of
 from pages.drawing.pictures.quantity_map import LEAST
@@ -49,6 +50,7 @@ MOST_LABELS = 12
 MOST_PARTS = 8  # parts of a lead with a bar of their own
 MOST_STEPS = 20  # of a lead; of more, those of a layer are one
 MOST_OF_LINE, MOST_WORDS = 24, 2  # characters of a line that are shown; tokens that speak for it
+A_LAYER, MOST_HIGH = 44, 400  # pixels of a row of heads; of all rows
 BELOW = 76  # pixels that stay free below a map, for its reading sentence
 Hidden = Mapping[int, int | None]  # places, with the words that stood there
 text, word = texts_of("answer")
@@ -206,7 +208,8 @@ def _map_of_heads(
 
     columns = Axis(wrote_word("axis_heads"), [*(str(head + 1) for head in range(heads)), "FFN"])
     axes = Axis.counted(plain("sidebar.layer"), run.config.layers), columns
-    figure = heatmap(table, *axes, cell=cell, clickable=True, square=False)
+    high = scaled(90 + min(A_LAYER * len(table), MOST_HIGH))
+    figure = heatmap(table, *axes, cell=cell, clickable=True, square=False, height=high).tell(numbers=True)
     return Picture(figure, said, title=title, picks=go, shape=table.shape, fixed=True)
 
 

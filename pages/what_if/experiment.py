@@ -254,6 +254,7 @@ def effect_map(
             said += " " + t("change.sign_colour")
     off = name == "heads" and all(edit.operation == "zero" for edit in cells)
     said += " " + text("click_heads" if off else "click")
+    said += f" {text('direct')}" if off and lab.measure == "lead" else ""
     if theme.big():
         figure.layout["height"] = LOWEST
         figure.tell(below=room_of(said, BESIDE), first=True)  # however much stands above it
