@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from model import Trace, WeightsError
-from model.analysis import placed, rollout
+from model.analysis import cosine_similarity, placed, rollout
 from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.measures.alike import row_cosines, through_layers
@@ -19,6 +19,7 @@ from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import PIPELINES
 from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text.numbers import two
 from pages.layers import pictures
 from pages.layers.pictures import (
     Guesses,
@@ -44,7 +45,7 @@ LENSES = "raw", "calibrated"
 
 _, word = texts_of("layers")
 
-FORMER = {"lengths": "path", "out": "origin"}
+FORMER = {"lengths": "path"}
 
 
 def purpose_of(screen: Screen) -> str:
@@ -59,8 +60,8 @@ def equation_of(screen: Screen) -> str:
         norm = rf"\operatorname{{{NORMS[screen.run.config.norm]}}}(%s)" if sub.norm else "%s"
         found = rf"{scale} \odot \text{{{name}}}" if screen.run.config.layer_scale else rf"\text{{{name}}}"
         whole = f"{read} + {found}({norm % read})" if sub.norm_first else norm % f"{read} + {found}({read})"
-        lines.insert(0, f"{made} = {whole}")
-    return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+        lines.append(f"{made} = {whole}")
+    return r" \qquad ".join(lines)
 
 
 def above(screen: Screen, pen: Pen) -> None:
@@ -143,23 +144,44 @@ def tabs(screen: Screen) -> Tabs:
     tabs["path"] = trajectories
     if is_headless(screen) or screen.pair:
         tabs["by_layers"] = by_layers
-    return tabs | {"alike": similarity, "origin": origin}
+    return tabs | {"alike": similarity, "origin": origin, "out": output}
 
 
 def similarity(screen: Screen, pen: Pen) -> None:
-    key = chosen_key(screen.at, likeness(screen.run, screen.at))
-    token_map(screen, pen, "similarity", pictures.similarity, key, lambda: cosine_by_hand(screen.run, screen.at, key))
+    run, at = screen.run, screen.at
+    key = chosen_key(at, likeness(run, at))
+
+    def lines() -> list[str]:
+        pair = run.states()[:, [at.token, key]]
+        cosines = [float(cosine_similarity(both)[0, 1]) for both in pair]
+        return [*cosine_by_hand(run, at, key), each_layer("cos(a, b)", cosines, at.layer + 1)]
+
+    token_map(screen, pen, "similarity", pictures.similarity, key, lines)
 
 
 def origin(screen: Screen, pen: Pen) -> None:
-    """The rollout; after the last layer, Z below it."""
     run, at, reached = screen.run, screen.at, all_reached(screen.run)
     key = chosen_key(at, reached[at.layer, at.token])
-    by_hand = partial(rollout_by_hand, run, at, reached, key, MOST)
-    token_map(screen, pen, "rollout", pictures.origin, key, lambda: [terms(screen, table) for table in by_hand()])
-    Z = screen.run.graph.Z
-    if screen.at.layer + 1 == screen.run.graph.layers() and not screen.choice.big:
-        cell_maps(screen, pen, [Z], [read_output(screen.run, screen.at)], [{"title": "Z"}])
+
+    def lines() -> list[str]:
+        tables = [terms(screen, table) for table in rollout_by_hand(run, at, reached, key, MOST)]
+        shares = [float(at.token == key), *reached[:, at.token, key].tolist()]
+        return [*tables, each_layer("R", shares, at.layer + 1)]
+
+    token_map(screen, pen, "rollout", pictures.origin, key, lines)
+
+
+def each_layer(symbol: str, values: Sequence[float], step: int) -> str:
+    """A table of a value after each layer, that of one step in bold; in HTML."""
+    rows = [f"<th>{word('axis_number')}</th><th>{symbol}</th>"]
+    for number, value in enumerate(values):
+        shown = f"<td>{number}</td><td>{two(value)}</td>"
+        rows.append(shown.replace("td>", "th>") if number == step else shown)
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def output(screen: Screen, pen: Pen) -> None:
+    cell_maps(screen, pen, [screen.run.graph.Z], [read_output(screen.run, screen.at)], [{"title": "Z"}])
 
 
 def token_map(screen: Screen, pen: Pen, name: str, make: Make, key: int, lines: Callable[[], Sequence[str]]) -> None:
@@ -168,7 +190,7 @@ def token_map(screen: Screen, pen: Pen, name: str, make: Make, key: int, lines: 
     lines: the arithmetic, in HTML.
     """
     alone = screen.choice.big
-    left, right = (st.container(), None) if alone else st.columns([3, 2], gap="medium")
+    left, right = (st.container(), None) if alone else st.columns([5, 2], gap="medium")
     with left:
         pen.show(name, make)
     if right is not None:

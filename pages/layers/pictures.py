@@ -37,7 +37,7 @@ def numbered(run: Trace) -> Axis:
     return Axis(word("axis_number"), [str(number) for number in range(1 + run.graph.layers())])
 
 
-SENTENCE = 76  # pixels that stay free below the map, for its reading sentence
+SENTENCE = 166  # pixels that stay free below the map, for its reading sentence
 
 
 def strongest_other(row: np.ndarray, token: int) -> int:
@@ -155,7 +155,7 @@ def read_output(run: Trace, place: Place) -> str:
     """What Z, the output of the encoder, says of the selected token."""
     length = two(np.linalg.norm(run[run.graph.Z][place.token]))
     said = text("read_Z", token=placed(run.tokens)[place.token], length=length)
-    if run.graph.stream(place.layer)[-1] != run.graph.Z:
+    if run.graph.stream(run.graph.layers() - 1)[-1] != run.graph.Z:
         said += " " + text("read_final")
     return said
 

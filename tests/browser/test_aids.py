@@ -153,6 +153,24 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
     page.wait_for_function(ENDS)
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str, lang: str) -> None:
+    """Its picture begins at 255 pixels at most; the link to the next page, code and downloads stand in its last row."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    links = ("tokens", "tokens?tab=positions", "answer", "answer?stage=heads", "answer?tab=places", "layers")
+    for link in (*links, *(f"layers?tab={tab}&layer=6" for tab in ("path", "alike", "origin", "out"))):
+        visit(page, f"{app_url}/{link}{'&' if '?' in link else '?'}lang={lang}&s={LONG.replace(' ', '+')}")
+        chart = page.locator(".js-plotly-plot").first
+        chart.locator(".main-svg").first.wait_for()
+        page.wait_for_function(ENDS)
+        box = chart.bounding_box()
+        assert box and box["y"] <= 255, link
+    page.locator(".st-key-page_end summary").first.click()
+    expect(page.locator(".st-key-page_end details[open]")).to_be_visible()
+    wide = page.locator(".st-key-page_end details[open]").bounding_box()
+    assert wide and wide["width"] > 1200, "an open box is as wide as the page"
+
+
 #: Words outside pictures and equations that are written in less than 20 pixels.
 SMALL = """() => [...document.querySelectorAll('[data-testid=stMain] *')].filter(it => it.checkVisibility()
     && !it.closest('svg, .katex, .formula, option')

@@ -48,24 +48,21 @@ def test_a_share_of_the_rollout_is_worked_out() -> None:
     layer = 2
     app = open_part("origin", layer=str(layer), token="3", key="5")
     expected = rollout(pipelines.run("text", SENTENCE).over_layers("attention.weights"))[layer - 1]
-    (table,) = tables(app)
+    table, each = tables(app)
+    assert [row[1] for row in each[1:]][layer] == f"{expected[2, 4]:.2f}", "after each layer"
     shares = [float(row[-1]) for row in table[1:]]
     assert sum(shares[:-1]) == pytest.approx(shares[-1], abs=1e-9)
     assert shares[-1] == pytest.approx(expected[2, 4], abs=6e-6)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_after_the_last_layer_stands_the_output_of_the_encoder(
-    norm_first: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_output_of_the_encoder_has_a_tab_of_its_own(norm_first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline = pre_norm("text") if norm_first else pipelines.pipeline("text")
     with_network(monkeypatch, pipeline)
-    last, run = pipeline.config.layers, pipeline(SENTENCE)
-    app = open_part("origin", layer=str(last))
-    (drawn,) = (numbers(one["figure"]["data"][0]["z"]) for one in charts(app) if one["key"] != "layers.rollout")
-    np.testing.assert_allclose(drawn, run.Z, atol=1e-5)
+    app = open_part("out")
+    (drawn,) = (numbers(one["figure"]["data"][0]["z"]) for one in charts(app))
+    np.testing.assert_allclose(drawn, pipeline(SENTENCE).Z, atol=1e-5)
     assert ("one more norm" in texts(app)) == norm_first
-    assert len(charts(open_part("origin", layer=str(last - 1)))) == 1
 
 
 def scaled() -> Pipeline:
@@ -116,7 +113,7 @@ def test_the_equation_of_the_layer_is_that_of_the_network(
     if network:
         with_network(monkeypatch, network())
     said = "".join(shown.value for shown in open_part("path", **link).latex)
-    assert 0 <= said.index(second) < said.index(first)
+    assert 0 <= said.index(first) < said.index(second)
 
 
 @pytest.mark.parametrize("output", [None, 2000])

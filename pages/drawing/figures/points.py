@@ -34,6 +34,7 @@ USUAL_SIZE = 850, 380  # pixels between the outermost points
 #: Where a name may stand beside its point -> how far it moves, in half its own width and height.
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
 WAY = (0.3, 0.52, 0.74)  # where along a line clicks are answered
+MARGIN = 0.08  # of a plane, beside its outermost points
 DOT = 60  # square pixels: covering as much of other names is as bad as covering a dot
 
 
@@ -117,8 +118,8 @@ def paths(
     chosen: int,
     before: np.ndarray | None = None,
 ) -> Figure:
-    """The path of each token through the layers: points (step, token, 2). A thin line with dots at both ends; for the
-    chosen token bold, with a dot at each step. Hovers name token and step.
+    """The path of each token through the layers: points (step, token, 2). A thin line with dots at both ends, named
+    at those further apart; for the chosen token bold, with a dot at each step. Hovers name token and step.
 
     steps: names of the steps, which the colours count. before: the points in another run: a dotted path of the chosen
     token, and a hollow mark at each token's end.
@@ -127,6 +128,7 @@ def paths(
     broken = np.concatenate([points, np.full((1, n, 2), np.nan)]).transpose(1, 0, 2).reshape(-1, 2)
     every = points.reshape(-1, 2)
     shown = list(range(n)) if n <= 20 else [chosen]
+    named = max(points[0], points[-1], key=lambda ends: float(ends.std(axis=0).prod()))[shown]
     traces = [
         stroke(broken, "rgba(128,128,128,0.35)", 1),
         stroke(points[:, chosen], ACCENT, 3),
@@ -145,9 +147,9 @@ def paths(
         ),
         unseen(every, text=[f"<b>{label(name)}</b> · {label(step)}" for step in steps.labels for name in names]),
         words_at(
-            points[-1, shown],
+            named,
             [f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
-            textposition=sides(points[-1, shown], [names[i] for i in shown], every),
+            textposition=sides(named, [names[i] for i in shown], every),
             cliponaxis=True,
         ),
     ]
@@ -156,7 +158,11 @@ def paths(
         way = stroke(before[:, chosen], ACCENT, 1.5, mode="lines+markers", marker=hollow)
         way["line"]["dash"] = "dot"
         traces += [way, *moved(before[-1], points[-1])]
-    return figure_of(traces, _plain_axes(titles) | look(460))
+    layout, seen = _plain_axes(titles), every if before is None else np.vstack([every, before.reshape(-1, 2)])
+    for axis, low, high in zip(("xaxis", "yaxis"), np.nanmin(seen, axis=0), np.nanmax(seen, axis=0), strict=True):
+        room = MARGIN * (float(high - low) or 1.0)
+        layout[axis]["range"] = [float(low) - room, float(high) + room]
+    return figure_of(traces, layout | look(460))
 
 
 def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour: str = GREY) -> list[dict]:

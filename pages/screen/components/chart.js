@@ -15,7 +15,7 @@ const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pi
 // which Plotly places before it turns the labels.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may overlap, since their letters do not
-const STRETCH = 1.5, PROJECTED = 2.5  // widest cell, in heights, at a desk and in a presentation
+const STRETCH = 2, PROJECTED = 2.5  // widest cell, in heights, at a desk and in a presentation
 const LEAST = .6  // least share of the usual height, if a picture fills a presentation
 const BELOW = 10  // px, below a picture that ends with the screen
 const LOOKS = 55  // ms between Plotly's hover updates; a click may get the point before
