@@ -67,6 +67,8 @@ def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(pag
     assert bar and whole and bar["y"] + bar["height"] <= whole["y"], "it lies over nothing that is drawn"
     with page.expect_download() as saved:
         chart.locator(".modebar-btn").last.click()
+    page.mouse.move(1, 1)
+    page.wait_for_function("getComputedStyle(document.querySelector('.chart .modebar-group')).opacity === '0'")
     drawn = np.asarray(Image.open(saved.value.path()).convert("RGB")).min(axis=2) < 255
     columns, rows = drawn.any(axis=0), drawn.any(axis=1)
     edges = [side.argmax() for side in (columns, columns[::-1], rows, rows[::-1])]

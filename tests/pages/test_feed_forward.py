@@ -73,7 +73,7 @@ def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:
     for context in (*contexts.top, *contexts.middle, *contexts.low):
         assert f":blue[**{literal(context.tokens[context.place])}**]" in said
         assert f" | {context.activation:.2f} |" in said
-    assert f"{contexts.active:.1%}" in said.replace("\\", "") and "[CLS] and [SEP] aside" in said.replace("\\", "")
+    assert f"{contexts.active:.1%}" in said.replace("\\", "") and "without [CLS] and [SEP]" in said.replace("\\", "")
     every = (neuron_contexts("text", 1, neuron) for neuron in range(0, 1024, 9))
     strongest = {one.tokens[one.place] for contexts in every for one in (*contexts.top, *contexts.middle)}
     assert len(strongest) > 100 and not strongest & {"[CLS]", "[SEP]"}

@@ -196,7 +196,7 @@ def through_the_layers_the_row_is_the_mean_of_the_heads(run, at):
 @row(attention.attention_map, "the cat sat [SEP] the dog ran", layer=2, head=1, token=2, between="AB")
 def of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(run, at):
     shown = run["layers.2.attention.weights"][1, 2, 5:]
-    yield from (f": {shown.max():.2f}", f"not shown get {1 - shown.sum():.1%} of this row")
+    yield from (f": {shown.max():.2f}", f"the others get {1 - shown.sum():.1%} of this row")
 
 
 @row(attention.attention_map, DOG, Edit("layers.2.attention.masked", "causal"), layer=2, head=1)
@@ -221,7 +221,7 @@ def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run,
 @row(partial(scaling.why_scaled, d_k=4), layer=2, head=3)
 @row(partial(scaling.why_scaled, d_k=4), layer=1, head=6)
 def a_slope_that_is_larger_undivided_is_said_to_be_so(run, at):
-    yield "keeps its slope even undivided"  # only said of long vectors
+    yield "keeps its slope without the division"  # only said of long vectors
     undivided, divided, _ = every_way(run[at.of("layers.{l}.attention.scores")][at.head], 32)
     yield (str if undivided.slope > divided.slope else Not)("slope is larger undivided")
 
@@ -231,7 +231,7 @@ def weights_lie_over_the_drawing(run, at):
     own, inked = run["layers.2.attention.weights"][2, 8], run.patches.max(axis=1) >= 0.05
     yield own
     yield f"Patches with ink (a pixel of 0.05 or more; here {inked.sum()}) get {own[1:][inked].sum():.0%};"
-    yield f"; even: {inked.sum() / len(own):.0%}."
+    yield f"would give them {inked.sum() / len(own):.0%}."
 
 
 @row(overlay.over_heads, FIVE, token=8)

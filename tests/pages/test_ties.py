@@ -289,7 +289,7 @@ def test_equal_deviations_on_both_sides_are_written_plus_minus() -> None:
 def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
     rows = first([1, 2]), first([2, 2]), first([2, 2, 1]), first([1]), last([1, 1, 2]), furthest([-1, -1, 0])
     said = [plain("contribution.read_norms", token="it", head=1, value=row) for row in rows]
-    begin = "The length of the vector that a head writes into the residual stream. "
+    begin = "Length of the vector that each head adds to the residual stream. "
     ends = [
         "At “it”, head 1 writes most: 2.00.", "Both heads are at 2.00.",
         "Rounded, 2 of 3 heads are level at the top: 2.00.",

@@ -99,7 +99,7 @@ SAID = [
     # With edits.
     ("digit", "attention", "edits=layers.1.attention.heads~zero", "sidebar.verdict_before", "sidebar.verdict"),
     ("digit", "answer", "tab=learned&edits=layers.1.attention.heads~zero", "learned.changed", ""),
-    ("digit", "attention", "tab=map&token=0&edits=layers.{l}.attention.masked~causal", "even: 0%", ""),
+    ("digit", "attention", "tab=map&token=0&edits=layers.{l}.attention.masked~causal", "would give them 0%", ""),
     (
         "words",
         "answer",
