@@ -300,7 +300,7 @@ def drawings(count: int) -> list[bytes]:
 
 
 def test_a_drawing_is_prepared_and_written_in_the_address_as_the_app_does(page: Page, site: str) -> None:
-    page.goto(site)
+    opened(page, f"{site}?lang=en")
     all_of_them = drawings(100)
     found = page.evaluate(
         """async ([drawings, codes]) => {
@@ -341,7 +341,7 @@ def odd(count: int) -> list[str]:
 
 
 def test_odd_sentences_are_cut_into_the_same_tokens(page: Page, site: str) -> None:
-    page.goto(site)
+    opened(page, f"{site}?lang=en")
     sentences = odd(240)
     found = page.evaluate(
         """async sentences => {
