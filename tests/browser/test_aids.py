@@ -179,6 +179,16 @@ SMALL = """() => [...document.querySelectorAll('[data-testid=stMain] *')].filter
     .map(it => `${getComputedStyle(it).fontSize} ${it.textContent}`)"""
 
 
+#: Names of columns that share a place, or lean.
+UNDER = """() => {
+    const names = [...document.querySelectorAll('.chart .xtick text')].map(it => [it, it.getBoundingClientRect()])
+    const meet = (one, two) => one.right > two.left + 1 && two.right > one.left + 1
+        && Math.abs(one.top + one.bottom - two.top - two.bottom) < one.height
+    return names.filter(([it, one], i) => it.getAttribute('transform').includes('rotate')
+        || names.some(([, two], j) => j > i && meet(one, two))).map(([it]) => it.textContent)
+}"""
+
+
 def test_a_presentation_of_a_long_sentence_names_every_row_and_column_in_letters_for_the_last_row(
     page: Page, app_url: str
 ) -> None:
@@ -195,6 +205,7 @@ def test_a_presentation_of_a_long_sentence_names_every_row_and_column_in_letters
             names = page.locator(".chart .xtick text, .chart .ytick text")
             shown = names.evaluate_all("all => all.filter(name => name.style.visibility !== 'hidden').length")
             assert shown == names.count() == 2 * 38 and page.evaluate(CUT) == []
+            assert page.evaluate(UNDER) == [], "no name leans over another"
 
 
 def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(page: Page, app_url: str) -> None:

@@ -9,6 +9,7 @@ const ALL_NAMED = 24  // up to as many names, a presentation hides none
 const CORNER = 2.6  // times the size of letters: two lines at the upper left
 const CROWDED = 1.2, SPREAD = 5.5, HIGH = 3.6  // of it: between names that stand in several rows; their room beside a map, and above it
 const APART = 4  // px, between names side by side
+const WIDE = 1.2, FEW = 3  // times the size of letters: from there on a name is no single character; how many stand above those
 const CHINESE = /[\u2e80-\uffef]/
 const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pitch of stacked, Chinese, slanted names
 // Saved pictures: dots per pixel; px of the caption's letters, of the border, and from tick labels to the axis title,
@@ -104,11 +105,11 @@ function crowded(boxes) {
 }
 
 /* Slant all names above a map if one would overlap its neighbour, except single characters and Chinese names beside
-   [MASK]. Returns the horizontal extent of each. */
+   [MASK]; in a presentation a few among single characters stand above them. Returns the horizontal extent of each. */
 function lean(labels, boxes) {
   const middles = boxes.map(({ left, right }) => (left + right) / 2), step = pitch(middles), room = [...boxes]
-  const high = i => parseFloat(labels[i].style.fontSize), names = labels.map((_, i) => i).filter(i => high(i) <= step && boxes[i].width >= 1.2 * high(i))
-  if (!crowded(boxes).some(i => names.includes(i))) return room
+  const high = i => parseFloat(labels[i].style.fontSize), names = labels.map((_, i) => i).filter(i => high(i) <= step && boxes[i].width >= WIDE * high(i))
+  if (!crowded(boxes).some(i => names.includes(i)) || isBig() && names.length <= FEW) return room
   for (const i of names) {
     tilt(labels[i])
     room[i] = { left: middles[i] - high(i) / 2, right: middles[i] + high(i) / 2 }
@@ -204,7 +205,8 @@ function thin(place) {
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       labels.forEach((label, i) => label.classList.toggle('chosen', i === chosen))
       if (isBig() && layout.xaxis?.side === 'top' && layout[`${at}axis`]?.ticktext && !slanted && !turned) {
-        const first = i => i === chosen ? 0 : tilted(labels[i]) ? 1 : 2
+        const wide = i => labels[i].getBBox().width >= WIDE * parseFloat(labels[i].style.fontSize)
+        const first = i => i === chosen ? 0 : tilted(labels[i]) ? 1 : wide(i) ? 3 : 2
         const far = stacked(place, at, labels, [...order].sort((a, b) => first(a) - first(b)))
         labels.forEach((label, i) => {
           if (far[i]) label.setAttribute(ASIDE[at], -far[i])
