@@ -209,11 +209,12 @@ def assert_shows(page: Page, trace: Trace) -> None:
             assert [share for _, share in bars] == pytest.approx([own[i] for i in best], abs=1e-4)
 
 
-def soon_runs(page: Page, find: Callable[[], Trace]) -> None:
-    """The page's tokens and answers soon are the trace's."""
+def soon_runs(page: Page, find: Callable[[], Trace], pixels: list[int] | None = None) -> None:
+    """The page's tokens and answers soon are the trace's, and its drawing is the one given."""
     end = time.monotonic() + AWHILE
     while True:
         try:
+            assert pixels is None or page.evaluate(PIXELS) == pixels
             return assert_runs(page, find())
         except AssertionError:
             if time.monotonic() > end:
@@ -464,16 +465,15 @@ def test_what_is_done_is_run_and_stands_in_an_address_that_the_app_reads(input: 
         opened(page, f"{site}?{link}")
         page.locator("#sentence").blur()  # leaving the box begins a new step
         is_done(page, act)
-    inked = input == "digit" and page.evaluate(PIXELS)
+    inked = page.evaluate(PIXELS) if input == "digit" else None
     page.reload()
     page.wait_for_selector("html.alive", state="attached")
-    soon_runs(page, lambda: acts[-1].find(page))
-    assert inked == (input == "digit" and page.evaluate(PIXELS))
+    soon_runs(page, lambda: acts[-1].find(page), inked)
 
 
 def is_done(page: Page, act: Act) -> None:
     soon_runs(page, before := (lambda: ran(UNHAPPY)) if act.input == "sentence" else lambda: drawn(page))
-    pixels = act.input == "digit" and page.evaluate(PIXELS)
+    pixels = page.evaluate(PIXELS) if act.input == "digit" else None
     act.do(page)
     soon_runs(page, lambda: act.find(page))
     expect(page.locator("#status")).to_have_text("")
@@ -483,17 +483,15 @@ def is_done(page: Page, act: Act) -> None:
     read = {"lang": "en", **choice.to_link()} | ({"ink": link["ink"]} if choice.drawing else {})
     assert not problems and read == link
     assert ("edits" in link) == ("edits" in act.link)
-    inked = act.input == "digit" and page.evaluate(PIXELS)
+    inked = page.evaluate(PIXELS) if act.input == "digit" else None
     if choice.drawing:
         assert np.abs(np.array(inked) - np.frombuffer(choice.ink or b"", np.uint8)).max() <= 1
     for _ in range(act.back):
         page.go_back()
-    soon_runs(page, before)
-    assert pixels == (act.input == "digit" and page.evaluate(PIXELS))
+    soon_runs(page, before, pixels)
     for _ in range(act.back):
         page.go_forward()
-    soon_runs(page, lambda: act.find(page))
-    assert inked == (act.input == "digit" and page.evaluate(PIXELS))
+    soon_runs(page, lambda: act.find(page), inked)
 
 
 # Typing while another run is computed: the runs that the engine is asked for.
