@@ -180,7 +180,7 @@ class Station:
                     grown["most"] = A_BAR * bars or MOST
                 figure.tell(**({"first": True, "below": 24 + below} if big else grown))
                 if not (self.shown or big):  # on a phone the boxes to answer stand below it
-                    figure.layout["height"] = scaled(LOW * bars) + 16 if bars else min(figure.layout["height"], LEAST)
+                    figure.layout["height"] = scaled(LOW * bars) + 40 if bars else min(figure.layout["height"], LEAST)
             ends = unmarked(why(self.question, self.truth)) if self.shown else word("covered")
             alt = joined(f"{title}{plain('common.full_stop')} {ends}")
             caption = " · ".join(filter(None, (title, where, screen.about())))
