@@ -113,7 +113,7 @@ def test_without_mask_each_position_predicts_its_visible_word(sentence: str) -> 
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
     easy = (trace["logits"].argmax(axis=1) == trace.ids)[1:-1]  # where the seen word comes first
     assert ("and still" in texts(open_page("answer", **link))) != easy[2]
-    found = f"at {easy.sum()} of the {len(easy)}" if not easy.all() else f"at all {len(easy)}"
+    found = f"At {easy.sum()} of the {len(easy)}" if not easy.all() else f"At all {len(easy)}"
     assert f"{found} visible positions" in texts(app)
 
 

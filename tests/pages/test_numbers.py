@@ -529,7 +529,7 @@ def the_lens_follows_a_word_from_rank_to_rank(run, at):
 
 @row(lens, "the [MASK] sat on the mat .", token=2)
 def where_the_answer_led_before_and_lost_the_lead_both_are_said(run, at):
-    yield from ("“girl”", "from layer 6 on. It was so before (after layer 4), and lost the lead")
+    yield from ("“girl”", "from layer 6 on. It also led earlier (after layer 4), then lost the lead")
 
 
 @row(lens, "the cat sat on [MASK] mat .", token=5)
