@@ -66,16 +66,30 @@ def knows_gradients(screen: Screen) -> bool:
 
 def ablation(screen: Screen, pen: Pen) -> None:
     """What training has from residual connections, and what LayerNorm has before BatchNorm."""
+    drawn = []
     if knows_gradients(screen):
-        found = gradients(screen.choice.pipeline, screen.run.states()[0], screen.at.token)
-        pen.show("gradients", partial(gradients_by_layer, found=found))
-        st.markdown(about_gradients())
+        drawn.append(from_training)
     if not AddNorm(screen.run, screen.at).rms:
-        if kind_of(screen.run) == "single":
-            st.markdown(batch_of_one())
-        else:
-            pen.show("batch_norm", batch_norm)
+        drawn.append(beside_batch_norm)
+    for column, draw in zip(st.columns(len(drawn), gap="medium"), drawn, strict=True):
+        with column:
+            draw(screen, pen)
     pen.way_to("what_if", word("way_changes"), tab="residuals")
+
+
+def from_training(screen: Screen, pen: Pen) -> None:
+    """The gradient that reaches each layer, with residual connections and without."""
+    found = gradients(screen.choice.pipeline, screen.run.states()[0], screen.at.token)
+    pen.show("gradients", partial(gradients_by_layer, found=found))
+    st.markdown(about_gradients())
+
+
+def beside_batch_norm(screen: Screen, pen: Pen) -> None:
+    """What BatchNorm would make of the tokens; nothing of one token alone."""
+    if kind_of(screen.run) == "single":
+        st.markdown(batch_of_one())
+    else:
+        pen.show("batch_norm", batch_norm)
 
 
 def which_sublayer(screen: Screen, pen: Pen) -> None:

@@ -52,7 +52,7 @@ def tabs(screen: Screen) -> Tabs:
 
 
 def contribution(screen: Screen, pen: Pen) -> None:
-    """What each head writes, beside it whether the answer needs it; below, Concat and W_O."""
+    """What each head writes, beside it whether the answer needs it; below, Concat and W_O beside a cell by hand."""
     left, right = st.columns([1, 1], gap="medium")
     with left:
         pen.show("norms", written)
@@ -62,8 +62,11 @@ def contribution(screen: Screen, pen: Pen) -> None:
             if found is not None:
                 pen.show("needed", partial(needed, found=found))
     focus = screen.at.of("layers.{l}.attention." + ("concat" if screen.choice.stage == "concat" else "output"))
-    pen.show_both("mixed", partial(mixed, focus=focus))
-    working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        pen.show_both("mixed", partial(mixed, focus=focus))
+    with right:
+        working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
 
 
 PAGE = Page(
