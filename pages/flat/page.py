@@ -81,7 +81,7 @@ def both_readings(screen: Screen, pen: Pen) -> None:
     patches = screen.source.run("digits", screen.subject, noise(disturbed(screen.choice)))
     accuracy = [screen.source.pipeline(name).measured["test_accuracy"] for name in ("flat", "digits")]
     ink = screen.choice.drawing or sketch.example()
-    whole, cut, right = st.columns([2, 2, 3], gap="medium")
+    whole, cut, right = st.columns([1, 1, 2] if screen.choice.big else [2, 2, 3], gap="medium")
     with whole:
         pen.show("one_token", partial(as_one, odd=odd[0, now], accuracy=accuracy[0]))
     with cut:

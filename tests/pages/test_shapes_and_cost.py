@@ -460,7 +460,7 @@ def test_each_column_is_twice_as_long_and_a_click_on_one_is_what_is_said_then() 
     assert f"Scores and A V are {share} of a layer’s work at n = {4 * N}, half of it at n = 1,536." in whole
     half = cost_tables.works(config, 1536)
     assert 2 * half["squared"] == half["attention"] + half["ffn"]
-    assert "the work of projections by 2 and of the FFN by 2, but of scores and A V by 4" in whole
+    assert "projections × 2, FFN × 2, scores and A V × 4" in whole
     assert f"**{total(multiply_adds(config, 4 * N)).number:,}** multiply–adds" in said(app)
     assert 77 in lengths(open_part("cost", base="here", n="77"))
     bert = PRESETS["bert-base"]
