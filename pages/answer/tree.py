@@ -21,7 +21,7 @@ from pages.screen.link import select
 
 INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
 MOST = 8  # parts with a bar of their own
-BOX = 190  # pixels
+BOX = 150  # pixels
 text, word = texts_of("tree")
 
 
