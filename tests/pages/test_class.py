@@ -24,6 +24,7 @@ from pages.school.classroom.door import LOOKS, MOST_FAILURES, BusyError, Door, Q
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
+from pages.school.lessons.goals import mark_of
 from pages.school.lessons.lesson import ENCODER, LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
 from pages.school.questions.case import short
@@ -641,11 +642,14 @@ def test_class_pages_do_not_reveal_a_hidden_word_before_it_was_asked(classes: St
     assert "did" in {word["text"] for word in line(open_page("attention", lang="en"))["words"]}
 
 
-@pytest.mark.parametrize("goal", ["oneway.90.5", "first.3.abcdef.park"])
+@pytest.mark.parametrize("goal", ["oneway.90.5", "first"])
 def test_task_stands_on_no_phone_and_no_projector_before_the_class_has_ended(classes: Store, goal: str) -> None:
     def has_task(page: AppTest) -> bool:
         return "icon.leave_task" in [button.key for button in page.button]
 
+    if goal == "first":  # about the sentence that a class begins with
+        read = pipelines.run("text", SENTENCE)
+        goal = f"first.3.{mark_of('text', read.ids)}.park"
     app = begun(goal=goal, lesson="heads")
     code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
     member = open_page("heads", lang="en", goal=goal, **{"class": code})  # she has sent its link before
@@ -703,6 +707,21 @@ def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: St
     led = dict(parse_qsl(query))
     assert (page, led["goal"], led["hidden"]) == ("what_if", task, hidden) and lost not in texts(app)
     assert led["s"] == "the dog chased the cat ."
+    classes.lead(code, key, "")
+    again = open_page("class", lang="en", goal=task, s="a cat sat .", **{"class": code})  # the projector, opened anew
+    again.session_state[desk.KEYS] = {code: key}
+    assert_fine(again.run())
+    assert dict(parse_qsl(classes.snapshot(code)["lead"].partition("?")[2]))["s"] == "the dog chased the cat ."
+
+
+def test_a_task_whose_sentence_is_not_known_any_more_is_given_to_nobody(classes: Store) -> None:
+    code, key = classes.create(desk.plan_of(Choice()))
+    app = open_page("class", lang="en", goal="first.3.abcdef.park", **{"class": code})
+    app.session_state[desk.KEYS] = {code: key}
+    classes.advance(code, key, room_of(app, classes).version, Phase.ENDED)
+    assert_fine(app.run())
+    assert catalogue("en")["homework.about_another"] in [one.value for one in app.warning]
+    assert "lead" not in classes.snapshot(code)
 
 
 def test_from_a_presentation_one_comes_to_where_a_lesson_is_made(classes: Store) -> None:

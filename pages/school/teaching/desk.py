@@ -23,12 +23,21 @@ from pages.screen.link import select
 KEYS, FORGOTTEN, PROBLEM, ACTED = "class.keys", "class.forgotten", "class.problem", "class.acted"
 INPUT = ("input", "model", "sentence", "drawing", "picture")  # of a Choice
 HURRY = 0.6  # seconds within which a second act is the same click
+TASK = "task"  # in a plan: what the link of its homework opens
 
 
-def plan_of(choice: Choice) -> str:
-    """What a class is about, as the store keeps it: a link to the current choice, without her display settings."""
+def plan_of(choice: Choice, task: Choice | None = None) -> str:
+    """What a class is about, as the store keeps it: a link to the current choice, without her display settings.
+
+    task: what the link of its homework opens; it stays when the class goes on with another input.
+    """
     about = choice.with_(edits=(), goal=None, of_class=None, role=None, question=None, big=False)
-    return urlencode(about.with_(tab=None, stage=None).to_link())
+    homework = {TASK: urlencode(task.to_link())} if task else {}
+    return urlencode(about.with_(tab=None, stage=None).to_link() | homework)
+
+
+def _opened(link: str) -> Choice:
+    return Choice.from_link(dict(parse_qsl(link, keep_blank_values=True)))[0]
 
 
 @dataclass(frozen=True)
@@ -49,8 +58,14 @@ class Desk:
 
     def about(self, now: Choice) -> Choice:
         """The reader's choice, with the class's lesson and input."""
-        about, _ = Choice.from_link(dict(parse_qsl(self.room.plan, keep_blank_values=True)))
-        return about.with_(**{name: getattr(now, name) for name in ("lang", "big", "of_class", "role")})
+        own = {name: getattr(now, name) for name in ("lang", "big", "of_class", "role")}
+        return _opened(self.room.plan).with_(**own)
+
+    @property
+    def task(self) -> Choice | None:
+        """What the link of the homework opens that was chosen before the class; None without one."""
+        link = dict(parse_qsl(self.room.plan)).get(TASK)
+        return _opened(link) if link else None
 
     def differs(self, now: Choice) -> bool:
         """Whether the reader has since chosen another input."""
@@ -84,7 +99,7 @@ class Desk:
     def replan(self, about: Choice) -> None:
         """Change what the class is about."""
         with _or_say_why():
-            store().plan(self.code, self.key, plan_of(about))
+            store().plan(self.code, self.key, plan_of(about, self.task))
 
     def end(self) -> None:
         """Delete the class and all answers."""
@@ -93,12 +108,12 @@ class Desk:
             forget(self.code)
 
 
-def begin(about: Choice) -> None:
-    """Start a class (callback) and go to the projector."""
+def begin(about: Choice, task: Choice | None) -> None:
+    """Start a class (callback) and go to the projector. task: see `plan_of`."""
     with _or_say_why():
         if starts.wait(address()):
             raise BusyError
-        code, key = store().create(plan_of(about))
+        code, key = store().create(plan_of(about, task))
         keep(code, key)
         select(of_class=code, big=True)
 

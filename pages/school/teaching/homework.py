@@ -167,10 +167,23 @@ def _take(goal: Goal | None, hidden: tuple[int, ...] | None) -> None:
     select(goal=goal, **({"hidden": hidden} if goal and TASKS[goal.name].hides else {}))
 
 
-def given_out(choice: Choice, goal: Goal) -> Choice:
-    """The choice that a task's link opens at the end of a class: the sentence for which the teacher chose the task."""
+def chosen_task(choice: Choice) -> Choice | None:
+    """What the link of the chosen task opens: the sentence for which the teacher chose it. None without a task."""
     opens: Choice | None = st.session_state.get(OPENS)
-    return opens if opens and opens.goal == goal else opened_at(choice, goal)
+    if choice.goal is None:
+        return None
+    return opens if opens and opens.goal == choice.goal else opened_at(choice, choice.goal)
+
+
+def given_out(choice: Choice, goal: Goal, kept: Choice | None) -> Choice | None:
+    """What the link of a task opens at the end of a class; None if its sentence is not known any more.
+
+    kept: what the class has kept since it began.
+    """
+    for opened in (chosen_task(choice), kept, opened_at(choice, goal)):
+        if opened and opened.goal == goal and judged(opened, goal).far not in ("elsewhere", "no_guess"):
+            return opened
+    return None
 
 
 def opened_at(choice: Choice, goal: Goal) -> Choice:

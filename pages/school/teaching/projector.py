@@ -212,11 +212,15 @@ def _ended(lecture: Lecture) -> None:
         st.markdown(text("ended_help"))
         afterwards(lecture)
     if goal := lecture.own_choice.goal:
-        opened = given_out(lecture.own_choice, goal)
-        lead_to(store(), lecture.desk.code, lecture.desk.key, view_of(TASKS[goal.name].page, opened))
+        opened = given_out(lecture.own_choice, goal, lecture.desk.task)
+        if opened:
+            lead_to(store(), lecture.desk.code, lecture.desk.key, view_of(TASKS[goal.name].page, opened))
         with right:
             st.markdown(f"**{plain('homework.title')}** · {literal(in_words(goal))}")
-            code(task_address(opened, goal))
+            if opened:
+                code(task_address(opened, goal))
+            else:
+                st.warning(t("homework.about_another"))
 
 
 def afterwards(lecture: Lecture) -> None:

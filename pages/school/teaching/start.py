@@ -17,6 +17,7 @@ from pages.school.questions.case import OWN
 from pages.school.questions.question import Question
 from pages.school.study.lesson import STUDY
 from pages.school.teaching import cases, desk, follow
+from pages.school.teaching.homework import chosen_task
 from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pickers import bound, set_lasting
 from pages.screen.link import select
@@ -59,7 +60,7 @@ def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Se
     not_asked(screen, left_out)
     if clear:
         look = {"type": "primary", "icon": ":material/groups:", "key": "class.start"}
-        st.button(word("start"), on_click=desk.begin, args=(screen.choice,), **look)
+        st.button(word("start"), on_click=desk.begin, args=(screen.choice, chosen_task(screen.choice)), **look)
     _way_back()
 
 
