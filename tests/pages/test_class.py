@@ -584,6 +584,7 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     key, version = app.session_state[desk.KEYS][code_of(app)], room_of(app, classes).version
     classes.ask(code_of(app), key, version, 0, *EXAMPLES["tap"][:2])
     assert catalogue("zh")["class.asks_now"] in texts(member.run())
+    assert room_of(app, classes).lead == "", "phones no longer offer what she showed before the question"
     classes.advance(code_of(app), key, room_of(app, classes).version, Phase.ENDED)
     assert catalogue("zh")["class.not_there"] in texts(member.run())
     assert "class.follows" not in [toggle.key for toggle in member.toggle], "nobody leads any more"

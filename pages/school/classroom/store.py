@@ -293,7 +293,8 @@ class Store:
             return self._hers(now, code, key)
 
     def ask(self, code: str, key: str, version: int, place: int, shown: Shown, truth: Told) -> ClassState:
-        """Ask a question, at any time; phones get its stem. place: its index in the lesson.
+        """Ask a question, at any time; phones get its stem, and no longer the view led to. place: its index in the
+        lesson.
 
         Like every act, it takes effect only if the class is as the teacher saw it (`version`), so the second half of a
         double click does nothing. Returns the new state.
@@ -305,6 +306,7 @@ class Store:
                 return room
             now.execute(questions.insert().values(code=code, number=room.number + 1, place=place, **written))
             values = {"phase": Phase.QUESTION, "number": room.number + 1, "place": place, "round": 1, "paused": False}
+            values["lead"] = ""
             return self._change(now, room, closes=None, begun=func.coalesce(classes.c.begun, self._time), **values)
 
     def advance(self, code: str, key: str, version: int, to: Phase) -> ClassState:

@@ -14,9 +14,11 @@ from pages.screen.runs import pipelines
 
 
 def task_line(page: str) -> None:
-    """If the link holds a task, show it, with ✓ or how far it is; in a presentation only on its own page."""
+    """If the link holds a task, show it, with ✓ or how far it is; in a presentation only on its own page. Never where
+    questions are asked: how far it is may tell an answer.
+    """
     choice: Choice = st.session_state["choice"]
-    if (goal := choice.goal) is None or page == "class" or (choice.big and page != TASKS[goal.name].page):
+    if (goal := choice.goal) is None or page in ("class", "lesson") or (choice.big and page != TASKS[goal.name].page):
         return
     found = judged(choice, goal)
     far = t(f"goal.far_{found.far}", **found.said)

@@ -21,6 +21,7 @@ from pages.screen.link import select
 
 #: Session state: keys of this browser's classes by code; codes to forget; the error of the last action, and its time.
 KEYS, FORGOTTEN, PROBLEM, ACTED = "class.keys", "class.forgotten", "class.problem", "class.acted"
+LED_TO = "class.led_to"  # session state: where she last led her class to
 INPUT = ("input", "model", "sentence", "drawing", "picture")  # of a Choice
 HURRY = 0.6  # seconds within which a second act is the same click
 TASK = "task"  # in a plan: what the link of its homework opens
@@ -85,6 +86,7 @@ class Desk:
         if not _in_a_hurry():
             with _or_say_why():
                 store().ask(self.code, self.key, self.room.version, place, shown, told)
+                st.session_state.pop(LED_TO, None)
 
     def count_down(self, seconds: int) -> None:
         """Close the vote by itself after so many seconds."""

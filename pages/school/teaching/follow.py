@@ -24,9 +24,8 @@ from pages.screen.frame.navigation import OPEN, open_with
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 
-#: Session state: whether a teacher leads, and where she last led to; the view that a member has seen, his class, and a
-#: message for him.
-LEADS, LED_TO = "class.leads", "class.led_to"
+#: Session state: whether a teacher leads; the view that a member has seen, his class, and a message for him.
+LEADS = "class.leads"
 SEEN, MEMBER_OF, SAYS = "class.seen", "class.member_of", "class.says"
 HERS = "class.hers"  # session state: whether the page was drawn for the class's teacher
 GOES_ON = "class.goes_on"  # session state: whether the class has not ended
@@ -97,9 +96,9 @@ def view_of(page: str, choice: Choice) -> str:
 
 def lead_to(classes: Store, code: str, key: str, where: str) -> None:
     """Lead the class to a view unless it is there already; "" stops leading."""
-    if st.session_state.get(LED_TO, (code, "")) != (code, where):
+    if st.session_state.get(desk.LED_TO, (code, "")) != (code, where):
         classes.lead(code, key, where)
-        st.session_state[LED_TO] = code, where
+        st.session_state[desk.LED_TO] = code, where
 
 
 def _follow(classes: Store, code: str, view: str) -> None:

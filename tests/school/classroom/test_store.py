@@ -415,6 +415,8 @@ def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
     lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
     lobby = lesson.store.snapshot(lesson.code)
     lesson.go(*TO_OPEN)
+    assert lesson.store.room(lesson.code).lead == "", "a question is not about the view before it"
+    lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
     said = lesson.store.snapshot(lesson.code)
     assert lobby is not None and said is not None and lobby["lead"] == "attention?layer=3"
     assert said.keys() == {"version", "led", "phase", "number", "round", "paused", "question"}
