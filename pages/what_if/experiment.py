@@ -39,6 +39,7 @@ Number = tuple[int, int, int]
 #: probability, and the change of a lead that, of two answers, moves as much (at most a quarter of it).
 LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1, "cosine": 0.1, "turned": 0.1}
 WITHOUT_SIGN = ("moved", "turned")
+SURE = 0.99  # probability of an answer from which hardly any goes elsewhere
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
 LOWEST = 224  # pixels of it in a presentation, where it leaves room for what a click does
@@ -97,15 +98,16 @@ class Experiment:
 
     @property
     def measure(self) -> str:
-        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is. "judged" of what is no word and
-        no one class; of a vector "cosine" or "turned".
+        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is, or if the answer is so sure that
+        its probability hardly moves. "judged" of what is no word and no one class; of a vector "cosine" or "turned".
         """
         choice = self.screen.choice
         if self.vector:
             return "turned" if self.vector.other is None else "cosine"
         if self.against == NOBODY:
             return "judged"
-        return choice.measure or ("moved" if choice.against is None else "lead")
+        sure = probabilities(self.screen.original, self.place).max() > SURE
+        return choice.measure or ("lead" if sure or choice.against is not None else "moved")
 
     def told(self, value: float) -> str:
         """A measured effect in words: "0.44", or, of the lead, "+2.75"."""

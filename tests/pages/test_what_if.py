@@ -66,11 +66,19 @@ def test_a_bare_link_shows_what_the_answer_loses_without_each_head() -> None:
 def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> None:
     text = pipelines.pipeline("text")
     for link, place in (({}, 1), ({"token": "3"}, 2), ({"hidden": "4"}, 3)):
-        app = open_page("what_if", s=DOG, **link)
+        app = open_page("what_if", s=DOG, measure="moved", **link)
         subject = text.reader.hide(text(DOG).ids, [place]) if "hidden" in link else DOG
         assert maps(app)[0][2, 3] == pytest.approx(moved(text, subject, [(OFF,)], place)[0], abs=1e-5)
         assert ("Copied, not guessed" in texts(app)) == ("hidden" not in link)
         assert ("No word is hidden" in texts(app)) == ("hidden" not in link and maps(app)[0].max() < 0.1)
+
+
+def test_of_an_answer_so_sure_that_it_hardly_moves_the_effects_are_those_on_its_lead() -> None:
+    text = pipelines.pipeline("text")
+    plain, changed = text(DOG), text(DOG, edits=[OFF])
+    first, second = (int(i) for i in np.argsort(-plain["logits"][1])[:2])
+    expected = lead(changed, 1, first, second) - lead(plain, 1, first, second)
+    assert maps(open_page("what_if", s=DOG, token="2"))[0][2, 3] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead(
