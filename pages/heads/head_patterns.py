@@ -79,5 +79,5 @@ def _by_run(run: Trace, pattern: HeadPattern) -> HeadName:
     kind = plain(f"heads.kind_{pattern.name if named else 'broad'}")
     if pattern.name in ("near", "broad") or not named:  # by a distance, or by none
         return HeadName(kind, kind, "")
-    name = kind if pattern.place is None else f"“{placed(run.tokens)[pattern.place]}”"
+    name = kind if pattern.place is None else plain("common.quoted", token=placed(run.tokens)[pattern.place])
     return HeadName(kind, name, two(pattern.figure).removeprefix("0"))

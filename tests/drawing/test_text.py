@@ -81,11 +81,17 @@ def test_many_numbers_are_written_as_each_is() -> None:
     assert four_decimals(np.float32([-np.inf, np.nan])) == ["−∞", ""]
 
 
-@pytest.mark.parametrize("token", ['"', "“", "”"])
-def test_a_token_that_is_a_quotation_mark_stands_between_other_marks(token: str) -> None:
-    said = plain("attention.read_weights", query=token, key="it", value="1", where="")
-    assert said.startswith(f"‘{token}’")
-    assert "“it”" in said
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [('"', '‘"’'), ("“", "‘“’"), ("”", "‘”’"), ("'", "“'”"), ("’", "“’”"), ("。", "“。”"), (" ", "“␣”")],
+)
+def test_every_sentence_quotes_a_mark_between_other_marks(token: str, shown: str, language: str) -> None:
+    with speaking(language):
+        for name, words in catalogue(language).items():
+            if "`" not in words and (hit := re.search(r"“\{(\w+)\}”", words)):
+                for fill in (plain, t):
+                    assert shown in unmarked(fill(name, **{hit[1]: token})), f"{name}: {fill.__name__}"
 
 
 def test_marks_within_marks_are_the_inner_ones() -> None:

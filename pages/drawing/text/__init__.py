@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from model import overview
+from model.analysis import SPACE
 from pages.drawing.text.numbers import First, written
 
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -170,15 +171,17 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
         if place not in values:
             return hit[0]
         value = str(values[place])
-        return quoted(shown(value)) if opening and closing else opening + shown(written(value)) + closing
+        return shown(quoted(value)) if opening and closing else opening + shown(written(value)) + closing
 
     return re.sub(r"(“?)\{(\w+)(?::[^}]*)?\}(”?)", filled, text)
 
 
 def quoted(text: str) -> str:
-    """“it”; “who ‘it’ is”; but ‘”’ for a token that is itself a quotation mark."""
+    """“it”; “who ‘it’ is”; but ‘”’ for a token that is itself a quotation mark, and “␣” for a space."""
     if text and set(text) <= set('"“”'):
         return f"‘{text}’"
+    if text.isspace():
+        return f"“{SPACE}”"
     return f"“{text.translate(INNER)}”"
 
 
