@@ -39,10 +39,12 @@ def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
         hers = desk.desk(choice.of_class)
     except UnavailableError:
         unavailable = True
+    anew = hers is not None and st.session_state.pop(desk.ANEW, None) == hers.room.version
+    hers = hers.anew(choice) if hers and anew else hers
     about = hers.about(choice) if hers else choice
     drawn: Draw = partial(unavailable_or_start, unavailable, *lesson_of(about, ENCODER))
     if hers:
-        drawn = partial(teach, choice, hers, lesson_of(about, ENCODER)[0])
+        drawn = partial(teach, choice, hers, lesson_of(about, ENCODER)[0], anew)
         page = replace(page, title=lambda screen: None)
     begun = about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values()))
     return replace(page, tabs=lambda screen: {"": partial(known, drawn)}), begun
@@ -79,15 +81,23 @@ def unavailable_or_start(
     start.draw(screen, lesson, [question for question, *_ in clear.values()], left_out)
 
 
-def teach(own_choice: Choice, hers: Desk, lesson: Lesson, screen: Screen, pen: Pen) -> None:
-    """Draw the class for its teacher: the projector or her notes. own_choice: the reader's own choice."""
+def teach(own_choice: Choice, hers: Desk, lesson: Lesson, anew: bool, screen: Screen, pen: Pen) -> None:
+    """Draw the class for its teacher: the projector or her notes. own_choice: the reader's own choice. anew: ask the
+    next question, about an input that is new.
+    """
     say_problem()
     clear, left_out = clear_here(screen, lesson)
-    if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == hers.room.version:
-        hers.ask(wanted[0], *to_phones(screen, *clear[wanted[0]]))
-        st.rerun()
     asked = store().asked(hers.code, hers.key)
     lecture = Lecture(screen, pen, own_choice, hers, lesson, clear, left_out, asked)
+    if anew:
+        st.session_state[projector.WANTED] = next(iter(lecture.coming), None), hers.room.version
+    place, version = st.session_state.pop(projector.WANTED, (None, None))
+    if version == hers.room.version:
+        if place is None:
+            st.session_state[desk.PROBLEM] = "none_follows"
+        else:
+            hers.ask(place, *to_phones(screen, *clear[place]))
+        st.rerun()
     (notes if screen.choice.role == "notes" else projector).draw(lecture)
 
 

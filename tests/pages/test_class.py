@@ -27,6 +27,7 @@ from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, 
 from pages.school.lessons.goals import mark_of
 from pages.school.lessons.lesson import ENCODER, LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
+from pages.school.questions import QUESTIONS
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.study.lesson import STUDY
@@ -683,6 +684,40 @@ def test_own_task_stays_when_led_to_a_view_without_one(classes: Store, monkeypat
     classes.lead(code, key, "heads?layer=2")
     follow._go_there()
     assert "goal" not in chosen and chosen["layer"] == 1
+
+
+def test_a_class_goes_on_with_another_input_where_a_question_follows_and_what_is_revealed_keeps_its_picture(
+    classes: Store,
+) -> None:
+    lesson, other = own_lesson([QUESTIONS[name] for name in ("word", "bare", "source")]), "my dog [MASK] a bone ."
+    app = begun(lesson=lesson_to_code(lesson))
+
+    def is_kept() -> None:
+        assert_fine(app.run())
+        thought = catalogue("en")[f"lesson.{name}.otherwise"].partition("{")[0]
+        assert len(charts(app)) == 1 and "class.see" in [one.key for one in app.button] and thought in texts(app)
+
+    def offered() -> bool:
+        return "class.replan" in [button.key for button in app.button]
+
+    for number, name in enumerate(lesson.keys, 1):
+        for _ in ("question", "open", "closed", "revealed", "explained") if number == 1 else range(4):
+            click(app, "next")
+        assert asked_in(app, classes)[-1].shown["key"] == name and not offered()
+        if number == 2:  # what is left cannot be asked about a drawing
+            app.session_state["input"] = "digit"
+            is_kept()
+            click(app, "replan")
+            assert catalogue("en")["class.none_follows"] in [one.value for one in app.warning]
+            is_kept()
+            app.session_state["input"] = "sentence"
+        write(app, other)
+        is_kept()
+        assert offered() == (number < len(lesson.questions)), name
+        if number < len(lesson.questions):
+            click(app, "replan")
+            assert (room_of(app, classes).phase, room_of(app, classes).number) == (Phase.QUESTION, number + 1)
+            other = SENTENCE
 
 
 def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: Store) -> None:

@@ -292,9 +292,11 @@ class Store:
         with self._look() as now:
             return self._hers(now, code, key)
 
-    def ask(self, code: str, key: str, version: int, place: int, shown: Shown, truth: Told) -> ClassState:
+    def ask(
+        self, code: str, key: str, version: int, place: int, shown: Shown, truth: Told, plan: str | None = None
+    ) -> ClassState:
         """Ask a question, at any time; phones get its stem, and no longer the view led to. place: its index in the
-        lesson.
+        lesson. plan: from now on.
 
         Like every act, it takes effect only if the class is as the teacher saw it (`version`), so the second half of a
         double click does nothing. Returns the new state.
@@ -307,6 +309,7 @@ class Store:
             now.execute(questions.insert().values(code=code, number=room.number + 1, place=place, **written))
             values = {"phase": Phase.QUESTION, "number": room.number + 1, "place": place, "round": 1, "paused": False}
             values["lead"] = ""
+            values |= {} if plan is None else {"plan": plan}
             return self._change(now, room, closes=None, begun=func.coalesce(classes.c.begun, self._time), **values)
 
     def advance(self, code: str, key: str, version: int, to: Phase) -> ClassState:

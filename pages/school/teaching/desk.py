@@ -7,7 +7,7 @@ second of a double click, or of two windows, does nothing.
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -19,9 +19,11 @@ from pages.school.classroom.questions import Shown, Told
 from pages.school.classroom.store import ClassState, TooManyError, UnavailableError, UnknownClassError, store
 from pages.screen.link import select
 
-#: Session state: keys of this browser's classes by code; codes to forget; the error of the last action, and its time.
+#: Session state: keys of this browser's classes by code; codes to forget; the error of the last action, and its time;
+#: the version of a class that goes on with another input.
 KEYS, FORGOTTEN, PROBLEM, ACTED = "class.keys", "class.forgotten", "class.problem", "class.acted"
 LED_TO = "class.led_to"  # session state: where she last led her class to
+ANEW = "class.anew"
 INPUT = ("input", "model", "sentence", "drawing", "picture")  # of a Choice
 HURRY = 0.6  # seconds within which a second act is the same click
 TASK = "task"  # in a plan: what the link of its homework opens
@@ -82,10 +84,10 @@ class Desk:
                 store().advance(self.code, self.key, self.room.version, to)
 
     def ask(self, place: int, shown: Shown, told: Told) -> None:
-        """Ask a question. place: its index in the lesson."""
+        """Ask a question of this plan. place: its index in the lesson."""
         if not _in_a_hurry():
             with _or_say_why():
-                store().ask(self.code, self.key, self.room.version, place, shown, told)
+                store().ask(self.code, self.key, self.room.version, place, shown, told, self.room.plan)
                 st.session_state.pop(LED_TO, None)
 
     def count_down(self, seconds: int) -> None:
@@ -98,10 +100,18 @@ class Desk:
         with _or_say_why():
             store().pause(self.code, self.key, self.room.version, paused)
 
-    def replan(self, about: Choice) -> None:
-        """Change what the class is about."""
+    def anew(self, own: Choice) -> "Desk":
+        """The same desk, about the reader's own input."""
+        about = own.with_(lesson=self.about(own).lesson)
+        return replace(self, room=replace(self.room, plan=plan_of(about, self.task)))
+
+    def go_on(self, own: Choice) -> None:
+        """Continue with the reader's own input: in the lobby at once, later with the next question."""
+        if self.room.phase is not Phase.LOBBY:
+            st.session_state[ANEW] = self.room.version
+            return
         with _or_say_why():
-            store().plan(self.code, self.key, plan_of(about, self.task))
+            store().plan(self.code, self.key, self.anew(own).room.plan)
 
     def end(self) -> None:
         """Delete the class and all answers."""

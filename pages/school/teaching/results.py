@@ -193,8 +193,9 @@ def picture(lecture: Lecture, drawn: Picture) -> None:
 
 
 def offers_input(lecture: Lecture) -> bool:
-    """Whether the class can go on with another input: between questions, if the teacher has chosen one since."""
-    return lecture.phase in (Phase.LOBBY, Phase.EXPLAINED) and lecture.desk.differs(lecture.own_choice)
+    """Whether the class can go on with another input: before a question, if the teacher has chosen one since."""
+    waits = lecture.phase is Phase.LOBBY or (lecture.phase is Phase.EXPLAINED and bool(lecture.coming))
+    return waits and lecture.desk.differs(lecture.own_choice)
 
 
 def other_input(lecture: Lecture) -> None:
@@ -205,9 +206,8 @@ def other_input(lecture: Lecture) -> None:
     about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
     if width(about) > A_LINE:
         about = f"{next(about[:end] for end in range(len(about), 0, -1) if width(about[:end]) < A_LINE).rstrip()} …"
-    other = own.with_(lesson=lecture.screen.choice.lesson)
     look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
-    st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
+    st.button(word("replan", about=literal(about)), on_click=lecture.desk.go_on, args=(own,), **look)
 
 
 def offer_page(lecture: Lecture) -> None:
