@@ -82,15 +82,14 @@ def activations(screen: Screen, pen: Pen) -> None:
     neuron by hand; in a presentation the neurons alone.
     """
     neuron, words = pick_neuron(screen, pen), partial(points_to, screen)
-    at = screen.at if screen.at.neuron is not None else replace(screen.at, neuron=neuron, key=None)
+    at = replace(screen.at, neuron=neuron)
     left, *right = [st.container()] if screen.choice.big else st.columns([8, 5], gap="medium")
     with left:
         pen.show_both("loudest", partial(loudest, words=words, without=without_neuron(screen, neuron)), at=at)
     for column in right:
         with column:
-            token = Neurons(screen.run, at).column
-            pen.show("curve", curve, at=replace(at, token=token))
-            by_hand(screen, pen, token, neuron)
+            pen.show("curve", curve, at=at)
+            by_hand(screen, pen, neuron)
 
 
 def without_neuron(screen: Screen, neuron: int) -> Answers | None:
@@ -118,8 +117,8 @@ def in_ascii(tokens: Sequence[str], token: int) -> bool:
     return all(map(str.isascii, own or filter(str.isalpha, "".join(tokens))))
 
 
-def by_hand(screen: Screen, pen: Pen, token: int, neuron: int) -> None:
-    """What the chosen neuron is at a token before the activation, and behind it, or a number of what is added there."""
+def by_hand(screen: Screen, pen: Pen, neuron: int) -> None:
+    """What the chosen neuron is before the activation and behind it, or a number of what is added."""
     neurons = Neurons(screen.run, screen.at)
     names, prefix = ["hidden", "activation", *(["up", "product"] if neurons.gated else []), "output"], neurons.prefix
     of_names = {name: plain_math(screen.run.graph[prefix + name].symbol).replace("'", "′") for name in names}
@@ -127,8 +126,8 @@ def by_hand(screen: Screen, pen: Pen, token: int, neuron: int) -> None:
     usual = screen.choice.stage if screen.choice.stage in names else neurons.fed.removeprefix(prefix)
     stage = either("stage", word("lines"), names, symbols, usual, label_visibility="collapsed")
     key = prefix + stage
-    at = replace(screen.at, token=token)
-    cell = chosen_cell(screen.run, at, key) if stage == "output" else (token, neuron)
+    at = screen.at
+    cell = chosen_cell(screen.run, at, key) if stage == "output" else (at.token, neuron)
     working(screen, pen, key, cell)
 
 

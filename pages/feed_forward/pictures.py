@@ -75,12 +75,6 @@ class Neurons:
         """How strongly neurons speak: behind gates with either sign, else as much as they are above 0."""
         return np.abs(fed) if self.gated else fed
 
-    @property
-    def column(self) -> int:
-        """The token at which the reader looks at the chosen neuron: the selected one, unless another was clicked."""
-        key = None if self.place.neuron is None else self.place.key
-        return self.place.token if key is None or key >= len(self.run.tokens) else key
-
     @cached_property
     def loud(self) -> np.ndarray:
         """How strongly each neuron speaks at each token: (token, d_ff)."""
@@ -95,7 +89,7 @@ class Neurons:
 def loudest(run: Trace, place: Place, words: Words, without: Answers | None = None) -> Picture:
     """All neurons of the selected token in the order of their loudness; the loudest, or those that differ most, and the
     chosen one by the words to which each points, with its activation there as a bar and at every token as cells. A
-    click looks at one of these cells: the order stays that of the selected token.
+    click on a cell selects its neuron and its token.
 
     without: the answer at that token as it is, and without the chosen neuron.
     """
@@ -119,7 +113,7 @@ def loudest(run: Trace, place: Place, words: Words, without: Answers | None = No
     def draw(drawn: Numbers, every: Numbers) -> Figure:
         token = place.token
         title = word("sorted" if every.differs else "loud_gated" if of.gated else "loud", **counted)
-        cell = (drawn.which.index(of.neuron), of.column) if of.neuron in drawn.which else None
+        cell = (drawn.which.index(of.neuron), token) if of.neuron in drawn.which else None
         rows, columns = drawn.axes
         titles, fills = (title, word("points_to")), room_of(says())
         return ranked_bars(drawn.array, rows, columns, every.array, titles, token, cell, fills)
@@ -147,7 +141,7 @@ def loudest(run: Trace, place: Place, words: Words, without: Answers | None = No
 
 
 def _chosen(which: Sequence[int], row: int, token: int) -> dict[str, object]:
-    return {"neuron": which[row], "key": token}
+    return {"neuron": which[row], "token": token}
 
 
 def curve(run: Trace, place: Place) -> Picture:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from model import Edit
+from model.analysis import placed
 from model.measures.tables import neuron_contexts
 from model.neurons import pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
-from pages.drawing.text import literal
+from pages.drawing.text import literal, unmarked
 from pages.feed_forward.pictures import Neurons, loudest
 from pages.screen.runs import pipelines
 from tests.networks import trace_of
@@ -52,7 +53,7 @@ def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() 
 
 
 @pytest.mark.parametrize("network", ["pre-norm words", "gated words", "pre-norm patches"])
-def test_click_on_a_neuron_does_not_reorder_the_neurons(network: str) -> None:
+def test_click_on_a_cell_selects_its_neuron_and_its_token_in_the_whole_picture(network: str) -> None:
     run = trace_of(network)
     for token in (1, len(run.tokens) - 1):
         at = Place(token=token)
@@ -61,9 +62,12 @@ def test_click_on_a_neuron_does_not_reorder_the_neurons(network: str) -> None:
         picks = picture.picks_of(cells, every)
         for row, column in product(range(len(cells.which)), range(len(run.tokens))):
             chosen = replace(at, **picks(row, column))
-            listed = loudest(run, chosen, lambda neuron: []).parts[0].drawn
-            assert listed.which == cells.which and (listed.array == cells.array).all()
-            assert (Neurons(run, chosen).neuron, Neurons(run, chosen).column) == (cells.which[row], column)
+            clicked = loudest(run, chosen, lambda neuron: [])
+            listed, neuron = clicked.parts[0].drawn, Neurons(run, chosen).neuron
+            assert (neuron, chosen.token) == (cells.which[row], column) and neuron in listed.which
+            assert f"“{placed(run.tokens)[column]}”" in unmarked(clicked.says()).partition(".")[0]
+            if column == token:
+                assert listed.which == cells.which and (listed.array == cells.array).all()
 
 
 def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:
