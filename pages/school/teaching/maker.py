@@ -66,7 +66,7 @@ def _held(screen: Screen, lesson: Lesson) -> None:
     """The title, and each question with its place and buttons: move up, edit, remove."""
     st.text_input(word("make_title"), lesson.title, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"lesson_row_{number}"):
             place = f" · {literal(_view(screen, question))}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
             left_out = "" if truth_here(screen, question) else f"  \n:gray[{not_asked(screen, [question])}]"
