@@ -217,7 +217,8 @@ def test_masked_pairs_do_not_set_the_colour_scale() -> None:
     early = Edit("layers.0.attention.heads", "zero", head=0)
     edits = "~~".join(edit_code(edit) for edit in (early, causal))
     app = open_page("attention", s=CAT, edits=edits, shown="difference", stage="masked", **PLACE)
-    runs = [pipelines.run("text", CAT, edits)[A + "masked"][HEAD] for edits in ((early, causal), ())]
-    gap = np.subtract(*runs)
-    drawn = [trace for trace in chart(app, "steps")["data"] if trace["type"] == "heatmap"][2]
-    assert drawn["zmax"] == pytest.approx(np.abs(gap[np.isfinite(gap)]).max(), rel=1e-5)
+    runs = [pipelines.run("text", CAT, edits) for edits in ((early, causal), ())]
+    gaps = np.stack([np.subtract(*(run[A + step][HEAD] for run in runs)) for step in ("scores", "scaled", "masked")])
+    drawn = [trace for trace in chart(app, "steps")["data"] if trace["type"] == "heatmap"][:3]
+    largest = np.abs(gaps[np.isfinite(gaps)]).max()
+    assert [trace["zmax"] for trace in drawn] == pytest.approx([largest] * 3, rel=1e-5), "one scale for all scores"
