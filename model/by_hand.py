@@ -15,7 +15,9 @@ from model.operations.working import Cell, Working
 from model.trace import Trace
 
 
-def by_hand(network: nn.Module, trace: Trace, key: str, cell: Sequence[int], most: int = 10) -> Working:
+def by_hand(
+    network: nn.Module, trace: Trace, key: str, cell: Sequence[int], most: int = 10, tau: float = 1.0
+) -> Working:
     """The arithmetic of one cell.
 
     Args:
@@ -23,10 +25,11 @@ def by_hand(network: nn.Module, trace: Trace, key: str, cell: Sequence[int], mos
         key: of a recorded quantity, or of an unrecorded one of the graph ("transform.2", "answer").
         cell: an index, from 0, into each axis of the quantity.
         most: how many rows of a long table to show.
+        tau: the temperature by which the logits of the answer are divided.
 
     Raises KeyError if there is no such quantity or it is not computed; IndexError for a cell outside it.
     """
-    return Desk(network, trace, most).working(key, tuple(map(int, cell)))
+    return Desk(network, trace, most, tau).working(key, tuple(map(int, cell)))
 
 
 def strongest_cell(

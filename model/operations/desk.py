@@ -19,11 +19,11 @@ class Desk:
     """Collects lines and tables of arithmetic, and reads the numbers they start from.
 
     trace: a Trace (not imported, since a trace is made of a graph, and that of operations). most: how many rows of a
-    long table to show.
+    long table to show. tau: the temperature of the answer.
     """
 
-    def __init__(self, network: nn.Module, trace: Any, most: int) -> None:
-        self.network, self.trace, self.graph, self.most = network, trace, trace.graph, most
+    def __init__(self, network: nn.Module, trace: Any, most: int, tau: float = 1.0) -> None:
+        self.network, self.trace, self.graph, self.most, self.tau = network, trace, trace.graph, most, tau
         self.steps: list[Step] = []
         self.tables: list[Table] = []
 

@@ -18,11 +18,16 @@ def _softmax(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
     """e^(M − max) over the sum of the row; also for the answer."""
     read = desk.graph[quantity.reads[0]]
     place, own = cell[:-1], cell[-1]
-    row = desk.values(read.key, (*place, EVERY))
+    tau = desk.tau if quantity.key == "answer" else 1.0
+    row = desk.values(read.key, (*place, EVERY)) / tau
     value = float(softmax(row)[own])
 
     attention = quantity.axes[0] == "head"
     shown, _ = desk.read(read.key, cell, through=attention)
+    symbol, source, running = read.symbol, latex_of(read, cell), latex_of(read, (*place, "j'"))
+    if tau != 1:
+        symbol, source, running = f"{symbol}/τ", rf"{source} / \tau", rf"{running} / \tau"
+        shown = desk.line(source, f"{operand(shown)} / {tau:g}", rounded(shown / tau))
     if attention and len(row) <= max(ALL_KEYS, desk.most):
         places = np.arange(len(row))
     else:
@@ -38,21 +43,19 @@ def _softmax(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
     mine = rounded(math.exp(shown - top))
     powers[places == own] = mine
     column_powers, total = summed_column(
-        f"e^({read.symbol} − max)", powers, float(np.exp(row - row.max()).sum()) if others else 0.0, others
+        f"e^({symbol} − max)", powers, float(np.exp(row - row.max()).sum()) if others else 0.0, others
     )
     weights = (np.array(column_powers.values) / total).round(DECIMALS)
     result = rounded(mine / total)
     weights[places == own] = round(result, DECIMALS)
     columns = (
-        Column(read.symbol, tuple(numbers.round(DECIMALS).tolist())),
-        Column(f"{read.symbol} − max", tuple((away.round(DECIMALS) + 0.0).tolist())),
+        Column(symbol, tuple(numbers.round(DECIMALS).tolist())),
+        Column(f"{symbol} − max", tuple((away.round(DECIMALS) + 0.0).tolist())),
         column_powers,
         Column(quantity.symbol, tuple(weights.tolist())),
     )
     desk.tables.append(Table(_keys(desk, quantity), tuple(places.tolist()), columns, others))
 
-    source = latex_of(read, cell)
-    running = latex_of(read, (*place, "j'"))
     power, summed_up = rf"e^{{{source} - \max}}", rf"\sum_{{j'}} e^{{{running} - \max}}"
     ordered = sorted(column_powers.values, reverse=True)
     desk.line(power, rf"e^{{{number(shown)} - {operand(top)}}}", mine)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from model import Trace
+from model import Trace, analysis
 from model.analysis import likeliest, placed, sentences, sigmoid, softmax, spelled, whole_words
 from model.checkpoints.span import best_span
 from model.measures.alike import Found
@@ -40,7 +40,7 @@ from pages.drawing.text.numbers import (
 )
 
 MOST = 10  # bars
-NOTABLE = 0.01  # who gets less is hardly in the race
+NOTABLE = 0.01  # who gets less, as it is written, is hardly in the race
 OWN = 10  # the network's own temperature, in tenths
 MOST_COLUMNS = 30  # words beside each other in the picture of all places
 MARKS = ("blue", "orange", "green", "violet")  # of kinds of things, in the order in which they come
@@ -84,7 +84,7 @@ def at_temperature(
     )
     if output is not None:
         figure.layout["shapes"] = [row_of(shown.index(output))]
-    many, few = (int((p >= NOTABLE).sum()) for p in (now, own))
+    many, few = (sum(float(analysis.decimal(one)) >= NOTABLE for one in p[p > NOTABLE / 2]) for p in (now, own))
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
     return Picture(
         figure,

@@ -10,6 +10,7 @@ from model.by_hand import by_hand
 from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, tau_word
 from pages.answer.who_wrote import by_heads, by_parts
 from pages.drawing.picture import says_words
+from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.hidden_words import to_keep_hidden
 from pages.drawing.screen import Screen
 from pages.drawing.text import texts_of
@@ -61,10 +62,13 @@ def _worked_out(screen: Screen, pen: Pen, logit: tuple[int, int], hidden: Hidden
     alone = len(hidden) < 2  # then its rows say how each probability came about
     _answers(screen, pen, logit[0], hidden, logit[1] if alone else None)
     if line != "logits":
-        cell = cell_of(screen, logit)
-        found = by_hand(screen.pipeline.network, screen.run, "answer", cell, MOST)
+        cell, own = cell_of(screen, logit), screen.choice.tau == OWN
+        found = by_hand(screen.pipeline.network, screen.run, "answer", cell, MOST, screen.choice.tau / OWN)
+        if not own:
+            found = replace(found, recorded=float(probabilities(screen.run, logit[0])[logit[1]]), changed=True)
         last = replace(found, equation="", steps=found.steps[-1:])
-        working(screen, pen, "answer", cell, worked=last if alone else found)
+        run_has = "" if own else "temperature.recorded"
+        working(screen, pen, "answer", cell, worked=last if alone else found, run_has=run_has)
 
 
 def _answers(screen: Screen, pen: Pen, asked: int, hidden: Hidden, output: int | None = None) -> None:

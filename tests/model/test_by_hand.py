@@ -301,6 +301,13 @@ def test_the_answer_and_the_way_to_it_are_computed_too() -> None:
         working = by_hand(pipeline.network, trace, "answer", (2, word))
         assert working.value == pytest.approx(expected[2, word], rel=1e-6)
         assert word in working.tables[-1].places and working.tables[-1].others == 12_000 - 10
+        warm = by_hand(pipeline.network, trace, "answer", (2, word), tau=1.5)
+        assert warm.value == pytest.approx(softmax(trace["logits"][2].astype(np.float64) / 1.5)[word], rel=1e-6)
+        assert warm.steps[-1].value == pytest.approx(warm.value, rel=1e-3)
+        for step in warm.steps:
+            can_be_calculated(step)
+        can_be_set(warm)
+        adds_up(warm.tables[-1])
     Z = torch.tensor(trace.Z)
     for number_of in range(3):
         expected = pipeline.network.transform[: number_of + 1](Z).numpy()

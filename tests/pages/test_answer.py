@@ -1,5 +1,6 @@
 """The Answer page."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -174,6 +175,20 @@ def test_each_row_says_how_softmax_makes_its_probability_and_the_rows_add_up(lin
     powers = [float(text) for (column, _), text in sorted(at.items()) if column == 3 and text != "exp"]
     assert powers[-1] == pytest.approx(sum(powers[:-1])), "what is displayed adds up to what is displayed"
     assert powers[-1] == pytest.approx(np.exp(logits - logits.max()).sum(), abs=5.1e-4)
+
+
+@pytest.mark.parametrize("tau", [0.3, 1.5, 5.0])
+@pytest.mark.parametrize(("token", "rank"), [(3, 1), (3, 4), (6, 1)])
+def test_the_arithmetic_follows_the_temperature_and_names_the_value_of_the_run(
+    tau: float, token: int, rank: int
+) -> None:
+    logits = run(SENTENCE, 2)["logits"][token - 1].astype(np.float64)
+    output = int(np.argsort(-logits)[rank - 1])
+    link = {"token": str(token), "output": str(output), "tau": str(round(10 * tau))}
+    app = open_page("answer", s=SENTENCE, hidden="3", **link)
+    assert result(app) == pytest.approx(softmax(logits / tau)[output], rel=1e-3)
+    own = float(re.search(r"at τ = 1, has ([\d.]+\d)", said(app))[1])
+    assert own == pytest.approx(softmax(logits)[output], abs=6e-5)
 
 
 def test_a_drawing_has_classes_and_its_slider_is_in_the_link() -> None:

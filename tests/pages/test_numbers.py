@@ -736,11 +736,12 @@ def the_selected_patch_stands_there_as_numbers(run, at):
 
 
 @row(partial(answer.at_temperature, tau=3.0), "the cat [MASK] on the mat .", token=3)
+@row(partial(answer.at_temperature, tau=2.0), "the cat sat on the [MASK] .", token=6)
 def bars_are_the_softmax_of_the_logits_over_tau(run, at):
-    own, now = (softmax(run["logits"][3].astype(np.float64) / by) for by in (1, 3))
+    own, now = (softmax(run["logits"][at.token].astype(np.float64) / by) for by in (1, 3 if at.token == 3 else 2))
     order = np.argsort(-own)[:10]
     yield from (now[order], own[order], f"gets {decimal(now[order[0]])} instead of {decimal(own[order[0]])}")
-    many, few = ((shares >= 0.01).sum() for shares in (now, own))
+    many, few = (sum(decimal(p) in ("0.01", "1.00") or p >= 0.01 for p in every[every > 1e-3]) for every in (now, own))
     yield f"with 1% or more: {many} of 12,000, instead of {few}"
 
 

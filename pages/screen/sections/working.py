@@ -27,11 +27,19 @@ MOST = 5  # rows of a long table, so that it fits on one screen with its picture
 
 
 def working(
-    screen: Screen, pen: Pen, key: str, cell: tuple[int, ...], most: int = MOST, *, worked: Working | None = None
+    screen: Screen,
+    pen: Pen,
+    key: str,
+    cell: tuple[int, ...],
+    most: int = MOST,
+    *,
+    worked: Working | None = None,
+    run_has: str = "",
 ) -> None:
     """How the cell was computed, line by line with its numbers, and the recorded value.
 
-    most: rows of a long table. worked: the arithmetic, if known; its terms are then shown elsewhere.
+    most: rows of a long table. worked: the arithmetic, if known; its terms are then shown elsewhere. run_has: the
+    sentence with the recorded value, if not the usual.
     """
     result = worked or by_hand(screen.pipeline.network, screen.run, key, cell, most)
     tokens = max((table.rows for table in result.tables if table.axis in ("token", "target")), default=0)
@@ -40,7 +48,9 @@ def working(
         result = by_hand(screen.pipeline.network, screen.run, key, cell, most=tokens)
     equations = (coloured(in_words(latex)) for latex in (result.equation, result.where) if latex)
     lines = (*equations, *(noted(step.latex) for step in result.steps))
-    said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
+    said = plain(
+        run_has or ("common.changed_here" if result.changed else "common.recorded"), value=f"<b>{_recorded(result)}</b>"
+    )
     with st.container(border=True, key=f"working.{pen.name}"):
         arithmetic(
             f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(screen, key, cell))}</p>"
