@@ -67,11 +67,7 @@ def test_a_map_is_the_runs_and_the_arithmetic_of_its_cell_ends_with_its_number(
         run = load(str(folder(network)))(link["s"])
     else:
         run = pipelines.run("translation", Task(link["s"]))
-    looks_at: dict[str, dict[str, int]] = {
-        "translation": {"query": 3, "target": 3},
-        "feed_forward": {"token": CELL["key"]},
-    }
-    cells = CELL | looks_at.get(page, {})
+    cells = CELL | ({"query": 3, "target": 3} if page == "translation" else {})
     values, axes = run[key], run.axes(key)
     cell = tuple(min(cells[axis], size - 1) for axis, size in zip(axes, values.shape, strict=True))
     if axes[-1] != "d_ff" and page not in ("tokens", "feed_forward"):  # of the chosen token alone, or of some neurons
