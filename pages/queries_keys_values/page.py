@@ -71,10 +71,10 @@ def matrices(screen: Screen, pen: Pen) -> None:
     """The slices of W_Q, W_K and W_V that belong to the chosen head."""
     d_model, d_k = screen.run.config.d_model, screen.run.config.d_k
     about = text("about_weights", head=screen.at.head + 1, heads=screen.run.config.heads, d_model=d_model, d_k=d_k)
-    st.markdown(" ".join([about, *shared_weights(screen.run.config)]))
     for column, role in zip(st.columns(len(ROLES)), ROLES, strict=True):
         with column:
             pen.show(f"W_{role}", partial(matrix, role=role))
+    st.markdown(" ".join([about, *shared_weights(screen.run.config)]))
 
 
 def usual(screen: Screen, names: Sequence[str]) -> str:

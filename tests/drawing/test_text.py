@@ -119,6 +119,12 @@ def test_no_symbol_stands_raw_in_a_sentence(language: str) -> None:
     assert unmarked(t("shapes_and_cost.property_heads", d_k=2, h=2, product=4)).count("d_model") == 1
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_line_begins_with_the_comma_behind_a_symbol(language: str) -> None:
+    with speaking(language):
+        assert [name for name in catalogue(language) if re.search(r"_(\w|\{\w+\})\$([,.;)]|\$)", t(name))] == []
+
+
 def test_what_is_read_aloud_has_no_marks() -> None:
     marked = r"**a** “\$x\$” \* `b` :gray[c] :red[**\[SEP\]** 5%] \[CLS\] [CLS] &ensp;$W_O$"
     assert unmarked(marked) == "a “$x$” * b c [SEP] 5% [CLS] [CLS] W_O"

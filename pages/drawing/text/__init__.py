@@ -21,7 +21,8 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 PAGES = Path(__file__).parents[2]
 INNER = str.maketrans("“”", "‘’")  # quotation marks within others
 #: A matrix, a bias or a width with its index, such as W_O and d_model, not part of a longer word.
-SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])", re.ASCII)
+#: What closes a clause belongs to it, since a browser would begin a line with it.
+SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])([,.;)]*)", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
 #: A count such as "{n} of {all} heads", to be written in words where it is none, both or all.
@@ -97,8 +98,9 @@ def t(name: str, /, **values: object) -> str:
 
 
 def _symbol(hit: re.Match[str]) -> str:
-    letter, index = filter(None, hit.groups())
-    return f"${letter}_{index}$" if len(index) == 1 else f"${letter}_{{{index}}}$"
+    *name, closing = hit.groups("")
+    letter, index = filter(None, name)
+    return f"${letter}_{index if len(index) == 1 else f'{{{index}}}'}{closing}$"
 
 
 def in_symbols(formula: str) -> str:
