@@ -94,7 +94,7 @@ PAGE = Page(
     former=FORMER,
     shown_of=LAYER_AND_HEAD,
     but={"search": ()},
-    chips=lambda screen: screen.choice.tab == "inside",  # elsewhere a click on the picture chooses the source word
+    chips=lambda screen: False,  # a click on the picture chooses the source word
     above=above,
     controls=step_slider,
     code=lambda screen: (DecoderLayer, Decoder, beam_search),

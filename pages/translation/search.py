@@ -64,10 +64,7 @@ def tree(screen: Written, pen: Pen) -> None:
             on_path=node.ids == screen.written.ids[: step + 1],
         )
 
-    dropped = sum(node.fate == "dropped" for node in considered)
-    sentence = text("read_tree", considered=len(considered), dropped=dropped, beams=len(screen.found.beams))
-    if len(steps) < most:
-        sentence += " " + text("tree_window", first=steps[0] + 1, last=steps[-1] + 1, steps=most)
+    sentence = text("read_tree", beams=len(screen.found.beams))
     rows = [
         (len(n.ids), " ".join(vocabulary[i] for i in n.ids), n.own, n.log_probability, n.rank + 1, n.fate)
         for n in considered

@@ -112,7 +112,7 @@ def test_the_reader_may_ask_for_either_language() -> None:
 def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
     app, trace = opened(tab="search"), run_of()
     marks = next(one for one in figure(app)["data"] if one.get("hovertemplate"))
-    assert len(marks["text"]) == len(trace.search.nodes) and not re.search(r"Steps \d+ to", said(app))
+    assert len(marks["text"]) == len(trace.search.nodes)
     for node, hover in zip(trace.search.nodes, marks["text"], strict=True):
         assert f"log P {node.log_probability:.2f}".replace("-", "−") in hover
     for one in (trace.greedy, *trace.beams):
@@ -121,11 +121,19 @@ def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
     assert f"score = log P ÷ pieces^{LENGTH_PENALTY}" in said(app).replace("\\", ""), "as its column says"
 
 
-def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
-    app = opened(TIRED, tab="search", step="9")
+@pytest.mark.parametrize("step", [1, 5, 9, 14])
+def test_a_long_tree_shows_the_step_of_the_slider_which_alone_counts_the_steps(step: int) -> None:
+    app = opened(TIRED, tab="search", step=str(step))
+    assert app.slider(key="translation.step").value == step
     (columns,) = {tuple(figure(app)["layout"]["xaxis"]["ticktext"])}
-    steps = max(len(node.ids) for node in run_of(TIRED).search.nodes)
-    assert f"Steps {columns[0]} to {columns[-1]} of {steps}." in said(app)
+    assert str(step) in columns
+    assert not re.search(r"[Ss]teps? \d", said(app))
+
+
+@pytest.mark.parametrize("tab", ["writing", "search", "alignment", "inside"])
+def test_no_box_chooses_a_source_token_where_rows_are_written_pieces(tab: str) -> None:
+    boxes = opened(tab=tab).selectbox
+    assert not [box.label for box in boxes if box.label == catalogue("en")["common.selected_token"]]
 
 
 @pytest.mark.parametrize(
