@@ -18,6 +18,7 @@ from model.edits import head_off
 from model.measures.cost import shape_walk
 from model.measures.telling import telling_word
 from model.translator import Translator
+from pages.drawing.figures import ACCENT
 from pages.drawing.picture import Picture
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
@@ -25,7 +26,7 @@ from pages.drawing.text.numbers import percent
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import GIVEN_AWAY, MOST_WEIGHED, PLAINLY, Case, Truth, first_answer, is_right, short
-from pages.school.questions.pictures import CAUSAL, Look, lens
+from pages.school.questions.pictures import CAUSAL, Look, lens, pictures, title_of
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
 from pages.screen.frame.contents import NAMES
@@ -653,3 +654,24 @@ def test_no_layer_is_where_an_answer_comes_first_that_ends_level(monkeypatch: py
 
         monkeypatch.setattr(Pipeline, "read_layers", level)
         assert clear_truth(QUESTIONS["layer"], case(here.pipeline)) is None, row
+
+
+@pytest.mark.parametrize("key", [key for key, question in QUESTIONS.items() if question.gesture in ("tap", "word")])
+def test_bars_mark_the_answer_by_its_colour_and_another_guess_by_a_dashed_frame(key: str) -> None:
+    here, truth = told(key)
+    question = QUESTIONS[key]
+    bars, others = [name for name, _ in truth.bars], truth.options or here.names[:3]
+    for guess in (None, truth.answer, *(name for name in others if name != truth.answer)):
+        for shown in (False, True):
+            look = Look(question.row, question.gesture, here, truth, guess, shown)
+            for picture in pictures(question.picture, question.bars, look):
+                drawn = picture.drawn()
+                if drawn.data[0]["type"] != "bar" or drawn.data[0].get("orientation") != "h":
+                    continue
+                colours = drawn.data[0]["marker"]["color"]
+                answers = [i for i, colour in enumerate(colours) if colour == ACCENT]
+                dashed = [shape for shape in drawn.layout.get("shapes", []) if shape["line"].get("dash")]
+                keys = bars if picture.title != title_of("answer") else drawn.layout["yaxis"]["ticktext"]
+                told_of = [key.partition(" (")[0] for key in keys]
+                assert answers == [i for i, key in enumerate(told_of) if shown and key == truth.answer]
+                assert len(dashed) == (shown and guess in told_of and guess != truth.answer)

@@ -18,6 +18,7 @@ from pages.drawing.figures import (
     ACCENT,
     AFTER,
     BEFORE,
+    BLUE,
     Axis,
     Figure,
     bars_with_numbers,
@@ -47,6 +48,7 @@ A_ROW = 34  # of a map, at most
 SMALLEST = 0.6  # times the size of letters, of numbers in its cells
 MOST_WORDS = 8  # that the network may answer
 COMPONENTS = 8  # of vectors, whose numbers are shown
+NARROWEST = 0.04  # of the axis: the frame round a guess
 GUESSES = 5  # of the network, after each layer
 CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
@@ -140,23 +142,38 @@ def answer_bars(look: Look, covered: Sequence[int] = ()) -> Picture:
     keys, values = [name for name, _ in truth.bars], np.array([value for _, value in truth.bars], np.float64)
     ours, known = [f"lesson.{look.row}.bar_{name}" for name in keys], catalogue(language())
     names = [plain(one, **truth.in_words) if one in known else key for one, key in zip(ours, keys, strict=True)]
-    guesses: list[tuple[int, float]] = []
+    most = 1.0 if values.min() >= 0 and values.max() <= 1 else 0.0
+    marks = _marked(look, values, keys, most)
     if look.guess is not None:
         if look.gesture in ("slide", "number") and truth.answer in values:
-            guesses = [([*values].index(truth.answer), float(look.guess))]  # type: ignore[arg-type]
+            marks["guesses"] = [([*values].index(truth.answer), float(look.guess))]  # type: ignore[arg-type]
         elif look.gesture == "tap" and look.guess in keys and (names == keys or not truth.literal):
             place = keys.index(str(look.guess))
             names[place] = plain("common.and_more", name=names[place], more=plain("lesson.yours"))
-    most = 1.0 if values.min() >= 0 and values.max() <= 1 else 0.0
     whole = 100 if look.gesture == "chips" else 1  # chips are in hundredths
     counts = look.gesture == "number" and bool((values == values.round()).all())
     numbers = [f"{value:.0f}" if counts else written(short(value / whole)) for _, value in truth.bars]
     figure = bars_with_numbers(
-        values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16, covered=covered
+        values, names, numbers, **marks, most=most, height=scaled(A_BAR * len(names)) + 16, covered=covered
     )
     named = f"lesson.{look.row}.axis"
     title = plain(named if named in known else f"lesson.{look.row}.short", **truth.in_words)
     return Picture(figure, "", Numbers(values), title=title[:1].upper() + title[1:])
+
+
+def _marked(look: Look, values: np.ndarray, keys: Sequence[str], most: float) -> dict[str, Any]:
+    """Once shown, the answer's bar in its colour, and a dashed frame round that of another guess. most: as for
+    `bars_with_numbers`.
+    """
+    if not look.shown:
+        return {}
+    least = NARROWEST * max(most, float(values.max()))
+    mistaken = look.guess in keys and look.guess != look.truth.answer
+    places = [keys.index(str(look.guess))] if mistaken else []
+    return {
+        "colours": [ACCENT if key == look.truth.answer else BLUE for key in keys],
+        "guesses": [(place, max(float(values[place]), least)) for place in places],
+    }
 
 
 def last_bar_covered(look: Look) -> Picture:
@@ -200,7 +217,8 @@ def answer_words(look: Look) -> Picture:
     values = shares[order]
     numbers = [written(short(float(value))) for value in values]
     covered = () if look.shown else range(len(names))
-    figure = bars_with_numbers(values, names, numbers, most=1.0, covered=covered)
+    marks = _marked(look, values, [case.names[i] for i in order], 1.0)
+    figure = bars_with_numbers(values, names, numbers, **marks, most=1.0, covered=covered)
     return Picture(figure, "", Numbers(values), title_of("answer" if look.shown else "answer_covered"))
 
 
