@@ -223,7 +223,7 @@ def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
     told = 1 if not guessed.ahead or run.config.layers == 1 else 2  # what becomes of a guess that is none
     shown, series = [every[i] for i in found.outputs], dict(zip(names, found.p, strict=True))
     return Picture(
-        grouped_bars(series, Axis("", shown), lost_word("axis_p"), (AFTER, ACCENT, GREY), value_range=(0, 1)),
+        grouped_bars(series, Axis("", shown), lost_word("axis_p"), (AFTER, ACCENT, GREY)),
         told_where(run, place.token, " ".join(sentences[:told])),
         title=lost_word("ffn_title"),
         table=pd.DataFrame(found.p.T, index=shown, columns=names),

@@ -387,6 +387,7 @@ def without_ffn_the_first_guesses_are_those_of_the_changed_runs(run, at):
     runs = changed(run, ffn_off(run.graph, at.layer), at.token)
     yield from (f"“{run.outputs[p.argmax()]}”" for p in runs)
     yield (str if runs[0].argmax() == runs[1].argmax() else Not)("stays")
+    assert "range" not in without_ffn(run, at).drawn().layout["yaxis"], "it ends at the largest"
 
 
 # -- residual connections and LayerNorm ------------------------------------------------------------------------------
