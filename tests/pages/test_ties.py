@@ -293,7 +293,7 @@ def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
     ends = [
         "At “it”, head 1 writes most: 2.00.", "Both heads are at 2.00.",
         "Rounded, 2 of 3 heads are level at the top: 2.00.",
-        "There is only one head: 1.00.", "Rounded, 2 of 3 heads are level at the bottom: 1.00.",
+        "There is only one head: 1.00.", "Rounded, 2 of 3 heads share the smallest value: 1.00.",
         "Rounded, 2 of 3 heads are level at the top in size: −1.00.",
     ]  # fmt: skip
     assert said == [begin + end for end in ends]
