@@ -33,7 +33,7 @@ class Page:
     any_input: it works with damaged weights, on another input. attention: it shows attention. draws: it is about a
     drawing whatever the input, with the pad on top. asks: it asks for hidden words, so none is in sight.
     places_changes: outside a presentation it draws the strip of changes itself, below their controls, so that the
-    first change moves nothing in sight.
+    first change moves nothing in sight; a presentation keeps room for it from the start.
 
     reads, elsewhere: see `open_screen`. about: the opened screen and the choice -> the screen to draw. begins: the page
     and the choice -> those to draw, where more than the choice decides. opens: the choice -> layer and head (from 0) at

@@ -6,8 +6,10 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from model import load
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
+from pages.school.lessons.goals import mark_of
 from pages.what_if.page import PARTS
 from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, visit, walk_to
 
@@ -125,6 +127,43 @@ def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> 
         change(page, kind, 0, 1)
         expect(changes(page)).to_have_count(1)
         assert [one.bounding_box() for one in shown] == before, (width, kind)
+
+
+def test_a_second_click_takes_back_what_the_first_changed(page: Page, app_url: str) -> None:
+    """Whatever stands above the map: the same cell lies under the pointer after each click."""
+    run = load("text")(ANIMAL.replace(" did ", " [MASK] "))
+    task, rival = (
+        {"goal": f"first.3.{mark_of('text', run.ids)}.was"},
+        {"other": ANIMAL.replace("tired", "wide"), "shown": "beside"},
+    )
+    states: list[dict[str, str]] = [{}, task, rival, task | rival]
+    sizes = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}
+    for number, (size, big, state) in enumerate(product(sizes, (True, False), states)):
+        page.set_viewport_size(size)
+        link = {"lang": list(LANGUAGES)[number // 2 % 2], "s": ANIMAL} | state | ({"big": "true"} if big else {})
+        visit(page, f"{app_url}/what_if?{urlencode(link)}")
+        title(page, "what_if", link["lang"])
+        settle(page)
+        chart = page.locator(".st-key-what_if-heads .js-plotly-plot")
+        chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+        page.get_by_test_id("stMain").evaluate("it => it.scrollTo(0, 0)")
+        made, points = [""], []
+        for cell in ([3, 1], [1, 2]):
+            points.append(chart.evaluate(MIDDLE, cell))
+            made.append(click(page, points[-1]))
+        assert made[1] in made[2] != made[1], (size, link)
+        back = [click(page, point) for point in reversed(points)]
+        assert back == [made[1], ""], (size, link)
+
+
+def click(page: Page, point: list[float]) -> str:
+    """Click there, wait for another list of changes; return it."""
+    before = asked(page.url).get("edits", "")
+    page.mouse.click(*point)
+    page.wait_for_url(lambda url: asked(url).get("edits", "") != before)
+    settle(page)
+    page.wait_for_timeout(300)
+    return asked(page.url).get("edits", "")
 
 
 #: Positions on the screen of clickable marks, one of each kind.

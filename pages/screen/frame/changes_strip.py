@@ -3,18 +3,20 @@
 import streamlit as st
 
 from pages.drawing.screen import Screen
-from pages.drawing.text import t
+from pages.drawing.text import plain, t
 from pages.screen.frame.changes_bar import changes_bar, compare_bar, shown_switch, twin_bar
 from pages.screen.frame.learned import learned_bar
 from pages.screen.runs import pipelines
 
 
-def changes_strip(screen: Screen) -> None:
-    """Draw the strip; nothing for one unchanged run."""
+def changes_strip(screen: Screen, *, always: bool = False) -> None:
+    """Draw the strip; for one unchanged run nothing, or with `always` one that says so, as high as with changes."""
     choice, made, other = screen.choice, screen.made, screen.other
-    if not screen.has_bar:
+    if not (screen.has_bar or always):
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
+        if not screen.has_bar:
+            st.markdown(f":gray-badge[{plain('change.not_yet')}]", width="content")
         if choice.learning is not None:
             learned_bar(choice.learning)
         changes_bar(choice, made, screen.waiting)

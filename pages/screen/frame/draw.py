@@ -60,7 +60,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     if choice.pipeline == "untrained" and (opened.made is opened.own or page.places_changes):
         st.warning(t("untrained.banner"), icon=":material/shuffle:")
     if choice.big or not page.places_changes:
-        changes_strip(opened)
+        changes_strip(opened, always=page.places_changes)
     law = page.equation(opened)
     if page.title:
         page.title(opened)
