@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import plotly.io
@@ -251,3 +252,14 @@ def test_the_key_beside_a_drawing_stands_on_the_page_and_has_the_colours_that_ar
     for (at, laid), (there, shown) in zip(veil["colorscale"], key["colorscale"], strict=True):
         *parts, opacity = (float(part) for part in laid[5:-1].split(","))
         assert at == there and shown == f"rgb{tuple(round(part * opacity) for part in parts)}"
+
+
+def test_no_word_is_struck_through() -> None:
+    """A line through a character makes another: 了 would read 子."""
+    found = [
+        path for top in ("pages", "model") for path in Path(top).rglob("*.*") if path.suffix in (".css", ".js", ".py")
+    ]
+    struck = re.compile(r"line-through|<(?:s|del|strike)>|\], \"(?:s|del|strike)\"")
+    assert len(found) > 100 and not [
+        path for path in found if struck.search(path.read_text("utf-8")) and path.parts[:2] != ("model", "checkpoints")
+    ]

@@ -176,7 +176,7 @@ class Branch:
 def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
     """The candidates of a beam search: a column for each step, the likeliest on top, lines to those that they continue.
 
-    Candidates of the translation on the screen are marked; dropped ones are pale. A click gives (index in `nodes`, 0).
+    Candidates of the translation on the screen are marked; dropped ones are grey. A click gives (index in `nodes`, 0).
     """
     columns = [node.column for node in nodes]
     first, last = min(columns), max(columns)
@@ -189,7 +189,7 @@ def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
     for some, style, colour in (
         ([n for n in nodes if n.on_path], "b", {"color": ACCENT}),
         ([n for n in nodes if not n.on_path and n.fate != "dropped"], "span", {}),
-        ([n for n in nodes if not n.on_path and n.fate == "dropped"], "s", {"color": BEFORE}),
+        ([n for n in nodes if not n.on_path and n.fate == "dropped"], "span", {"color": BEFORE}),
     ):
         styled = [f"<{style}>{label(node.text)}</{style}>" for node in some]
         font = {"size": font_size() + 1, **colour}
