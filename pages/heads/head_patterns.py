@@ -34,12 +34,14 @@ class HeadName:
     """What a head does, in two or three words.
 
     kind: the word that such heads share. name: the same, or which relation or token it is. figure: "78%" of the places
-    of a corpus, or ".31", its mean weight there on this input; "" where neither is meant.
+    of a corpus, or ".31", its mean weight there on this input; "" where neither is meant. brief: the name where there
+    is little room; for a relation, as Universal Dependencies has it.
     """
 
     kind: str
     name: str
     figure: str
+    brief: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} {self.figure}".rstrip()
@@ -68,10 +70,11 @@ def _kept(run: Trace) -> dict[tuple[str, bool], dict[tuple[int, ...], HeadName]]
 def by_role(role: Role) -> HeadName:
     kind = plain(f"heads.kind_{role.name}")
     if role.relation is None:
-        return HeadName(kind, kind, percent(role.share))
+        brief = plain("heads.brief_same") if role.name == "same" else ""
+        return HeadName(kind, kind, percent(role.share), brief)
     relation = relation_in_words(role.relation).split(" (")[0]
     arrow = f"{relation} →" if role.direction == "to_head" else f"→ {relation}"
-    return HeadName(kind, arrow, percent(role.share))
+    return HeadName(kind, arrow, percent(role.share), role.relation)
 
 
 def _by_run(run: Trace, pattern: HeadPattern) -> HeadName:

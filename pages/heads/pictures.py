@@ -107,10 +107,12 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
 
 
 def _fitting(name: HeadName, most: float) -> str:
-    """Name and figure in so many pixels; else without arrow, then with the beginning of the name."""
+    """Name and figure in so many pixels; else without arrow, then the brief name, then the beginning of the name."""
     short, figure = name.name.strip("→ "), f" {name.figure}".rstrip()
     if _wide(str(name)) <= most:
         return str(name)
+    if name.brief and _wide(short + figure) > most:
+        short = name.brief
     while len(short) > 1 and _wide(short + figure) > most:
         short = short.removesuffix("…")[:-1] + "…"
     return short + figure

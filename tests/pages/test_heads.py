@@ -103,6 +103,13 @@ def test_names_below_tiles_take_no_more_room_than_these_have(heads: int) -> None
     assert len(fitting) * LETTER <= ROOM / heads
     assert _fitting(HeadName("next", "next", "99%"), ROOM / 8) == "next 99%"
     assert _fitting(HeadName("grammar", "determiner →", "78%"), ROOM / 8).endswith(" 78%")
+    assert _fitting(HeadName("grammar", "determiner →", "78%", "det"), ROOM / 8) == "det 78%"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_role_below_a_tile_is_cut(lang: str) -> None:
+    words = figure(open_part("overview", lang=lang))["data"][-1]["text"]
+    assert len(words) == 48 and not [name for name in words if "…" in name]
 
 
 def test_nearly_uniform_weight_names_no_token() -> None:
