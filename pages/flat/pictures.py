@@ -101,7 +101,8 @@ def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
     )
     figure = grouped_bars(series, names, word("axis_odd"), [BLUE, ORANGE], value_range=(0, 1.15 if big() else 1.08))
     for bars, own in zip(figure.data, odd, strict=True):
-        bars |= {"text": [decimal(one) for one in own], "textposition": "outside"}
+        bars |= {"text": [decimal(one).removeprefix("0") for one in own], "textposition": "outside"}
+        bars |= {"textfont": {"size": scaled(11)}, "constraintext": "none"}  # else as small as fits above a narrow bar
     chosen = {"type": "rect", "yref": "paper", "x0": now - 0.5, "x1": now + 0.5, "y0": 0, "y1": 1, "layer": "below"}
     figure.layout["shapes"] = [chosen | {"fillcolor": tint(ACCENT, 0.15), "line": {"width": 0}}]
     figure.layout["height"] = scaled(HIGH)

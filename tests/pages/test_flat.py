@@ -110,6 +110,11 @@ def test_click_on_a_bar_puts_its_noise_there() -> None:
         assert shown.picks(1, bar) == {"tab": "noise", "stage": place}
 
 
+def test_numbers_on_bars_do_not_shrink_with_the_bars() -> None:
+    for bars_of in with_noise(pipelines.run("flat", INK[7]), Place(), np.full((2, 5), 0.5), 0).drawn().data:
+        assert bars_of.get("constraintext") == "none" and bars_of["textfont"]["size"] >= 11
+
+
 def test_the_same_drawing_opens_in_patches() -> None:
     patches = pipelines.run("digits", INK[7])
     for place in range(len(patches.tokens)):
