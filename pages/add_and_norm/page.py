@@ -148,7 +148,7 @@ def maps(screen: Screen, pen: Pen) -> None:
     pen.show_both("maps", partial(pictures.maps, focus=focus, limit=limit))
     if screen.choice.big:
         return
-    left, right = st.columns([1, 1], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
     with right:

@@ -1,7 +1,7 @@
 """Adjacent maps name their rows once; each pixel shows the strongest of the cells that share it."""
 
 import numpy as np
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from pages.screen.runs import pipelines
 from tests.browser.steps import SENTENCE, settle, title, visit
@@ -32,3 +32,15 @@ def test_maps_side_by_side_name_their_rows_once_and_hide_no_large_number(page: P
     assert each > 1 and len(shown[0]) <= 1.1 * room
     blocks = np.pad(values, ((0, 0), (0, -values.shape[1] % each))).reshape(len(values), -1, each)
     np.testing.assert_allclose(np.abs(shown), np.abs(blocks).max(axis=2), rtol=1e-5)
+
+
+def test_the_terms_of_a_sum_stand_beside_its_equations(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for name, tab in (("add_and_norm", "maps"), ("attention", "steps")):
+        visit(page, f"{app_url}/{name}?lang=en&tab={tab}")
+        title(page, name)
+        terms, last = page.locator(".arithmetic table"), page.locator(".arithmetic .formula").last
+        expect(terms).to_be_visible()
+        table, line = terms.bounding_box(), last.bounding_box()
+        assert table and line and table["y"] < line["y"], name
+        assert table["x"] >= line["x"] + line["width"], name

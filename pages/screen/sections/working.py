@@ -54,8 +54,8 @@ def working(
     with st.container(border=True, key=f"working.{pen.name}"):
         arithmetic(
             f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(screen, key, cell))}</p>"
-            f"{''.join(map(formula, lines))}<p>{said}</p>"
-            f"{''.join(terms(screen, table) for table in result.tables if worked is None)}",
+            f'<div class="beside_terms"><div>{"".join(map(formula, lines))}<p>{said}</p></div>'
+            f"{''.join(terms(screen, table) for table in result.tables if worked is None)}</div>",
             key="by_hand",
         )
         if long:
