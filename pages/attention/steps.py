@@ -57,7 +57,7 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     if screen.choice.big:
         return
     cell = chosen_cell(run, at, prefix + step)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([2, 1], gap="medium")
     with left:
         by_hand_or_why(screen, pen, prefix + step, cell)
     with right:
