@@ -610,9 +610,15 @@ def test_a_lesson_of_ours_is_copied_and_no_question_of_it_is_lost() -> None:
     assert made() == ours
     click(app, "up.1")
     assert made() == [ours[1], ours[0], *ours[2:]]
-    for _ in range(2):  # closed again, the next one is added
+    for close in ("edit.2", "new.cancel"):  # closed again, the next one is added
         click(app, "edit.2")
-    assert catalogue("en")["lesson.make_put"] in [button.label for button in app.button]
+        click(app, close)
+        assert catalogue("en")["lesson.make_put"] in [button.label for button in app.button]
+        assert "lesson.new.cancel" not in [button.key for button in app.button] and made() == [
+            ours[1],
+            ours[0],
+            *ours[2:],
+        ]
     click(app, "edit.2")
     assert app.selectbox(key="lesson.new.which").value == ours[2]
     app.number_input(key="lesson.new.minutes").set_value(9).run()

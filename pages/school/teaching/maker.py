@@ -115,7 +115,12 @@ def _add(screen: Screen, lesson: Lesson) -> None:
         _own(asked, case_of(screen, asked))
     minutes = lasting(NEW + "minutes", USUAL_MINUTES)
     st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
-    st.button(word("make_put" if edited is None else "make_replace"), on_click=_put, type="primary", key=NEW + "add")
+    with st.container(horizontal=True):
+        st.button(
+            word("make_put" if edited is None else "make_replace"), on_click=_put, type="primary", key=NEW + "add"
+        )
+        if edited is not None:
+            st.button(plain("streamlit.cancel"), on_click=_close, key=NEW + "cancel")
 
 
 def _own(asked: Question, case: Case | None) -> None:
