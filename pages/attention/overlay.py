@@ -139,7 +139,6 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
         hover = [f"{step} · {_most(row, tokens, front)}" for step, row in zip(steps, rows.array, strict=True)]
         drawn = rows.array[None, :, front:].reshape(1, config.layers, side, side)
         look = {"differs": rows.differs, "hover": hover, "height": 240}
-        look["limit"] = None if rows.differs or name == "rollout" else weights_end(run, WEIGHTS)
         return over_drawings(seen, drawn, Axis(""), Axis("", steps), **look)
 
     return Picture(

@@ -17,7 +17,7 @@ from pages.drawing.figures.points import line_colours
 from pages.drawing.picture import Moves, Numbers, Picture, token_axis
 from pages.drawing.pictures.quantity_map import axes, chosen_cell, field, quantity_map, shown_places
 from pages.drawing.place import Place
-from pages.drawing.scales import weights_end
+from pages.drawing.scales import mean_end
 from pages.drawing.text import plain, t
 from pages.drawing.text.numbers import first
 
@@ -93,7 +93,7 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
             rows.array,
             *rows.axes,
             scale=rows.scale("share"),
-            limit=None if rows.differs else weights_end(run, "layers.0.attention.weights"),
+            limit=None if rows.differs else mean_end(rows.array),
             cell=(place.layer, key),
             clickable=True,
             square=False,

@@ -1,8 +1,17 @@
-"""Where the colour scale of attention weights ends: one rule for every page."""
+"""Where the colour scale of attention weights ends: one rule for every page, another for means of heads."""
+
+import numpy as np
 
 from model import Trace
 from model.analysis import bright_end
 from pages.drawing.cache import once_a_run
+
+LEAST_MEAN = 0.1  # where no mean of weights is larger
+
+
+def mean_end(means: np.ndarray) -> float:
+    """The mean of heads' weights that gets the brightest colour: the largest that is drawn."""
+    return max(LEAST_MEAN, float(means.max()))
 
 
 @once_a_run

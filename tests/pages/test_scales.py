@@ -1,10 +1,17 @@
 """The colour scale of attention weights ends at the same weight on Home and in every other picture."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from model.analysis import MANY, bright_end
-from pages.drawing.scales import weights_end
+from pages.attention.overlay import over_layers
+from pages.attention.pictures import mean_through_layers
+from pages.drawing.picture import Picture
+from pages.drawing.place import Place
+from pages.drawing.scales import LEAST_MEAN, weights_end
+from tests.networks import trace_of
 from tests.pages.inputs import DIGIT
 from tests.pages.opening import AppTest, charts, open_page, run_of
 
@@ -53,3 +60,17 @@ def test_all_pictures_of_weights_end_at_the_weight_of_home(
     assert weights_end(run, "layers.1.attention.weights") == top
     found = ends(app)
     assert found and top in found and (len(found) == 1 or link.get("tab") == "layers")  # rollout has its own
+
+
+@pytest.mark.parametrize(
+    ("network", "layers"), [("trained text", mean_through_layers), ("trained digits", over_layers)]
+)
+def test_colour_scale_of_means_of_heads_ends_at_the_largest_drawn(network: str, layers: Callable[..., Picture]) -> None:
+    run = trace_of(network)
+    front = run.config.tokens_in_front if layers is over_layers else 0
+    named = {"name": "mean"} if layers is over_layers else {}
+    for token in range(len(run.tokens)):
+        means = run.over_layers("attention.weights").mean(axis=1)[:, token, front:]
+        drawn = layers(run, Place(token=token), **named).drawn()
+        (bar,) = [trace["colorbar"] for trace in drawn.data if "colorbar" in trace]
+        assert bar["ticktext"][-1] == f"{max(LEAST_MEAN, means.max()):.2g}"
