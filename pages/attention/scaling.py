@@ -10,7 +10,6 @@ from pages.drawing.picture import Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
-from pages.drawing.text.numbers import three, two
 
 MEASURES = ("spread", "largest", "slope")
 WAYS = {"undivided": "", "divided": "_divided", "by_d_k": "_flat"}  # -> suffix of the values' names in texts
@@ -30,26 +29,21 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     own = np.array(every_way(np.where(np.isfinite(visible), scored, -np.inf), own_d_k, distances)).T
     every = at_every_width()
     here = every[:, :, WIDTHS.index(d_k)]
-    slope, slope_divided, _ = here[2]
+    (spread, spread_divided, _), (slope, slope_divided, _) = here[0], here[2]
     kind = "stuck" if slope < slope_divided / 2 else "less" if slope < slope_divided else "open"
-    said = [
-        text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", inverse=three(d_k**-0.5), keys=KEYS, **in_words(here)),
-        text(f"read_{kind}", times=two(slope / slope_divided), **in_words(here)),
-    ]
+    spreads = {"spread": f"{spread:.1f}", "spread_divided": f"{spread_divided:.1f}"}
+    slopes = {"slope": f"{slope:.3f}", "slope_divided": f"{slope_divided:.3f}"}
+    said = f"{text('read', d_k=d_k, root=f'{d_k**0.5:.1f}', **spreads)} {text(f'read_{kind}', **slopes)}"
     masked, *relied = (prefix + name for name in ("masked", "weights", "scaled"))
     divided = not touched(run, place.head, *relied, *summed, shares=[masked])
-    if divided:
-        said.append(text("read_own", where=place.where(), d_k=own_d_k, **in_words(own)))
-    if divided and own[2, 0] > own[2, 1]:
-        said.append(text("read_own_more"))
     ways = [word(way) for way in WAYS]
     titles = [word("shares", d_k=d_k), *(word(name) for name in MEASURES)]
     rows = pd.MultiIndex.from_product([[word(name) for name in MEASURES], ways])
     axes, own_point = (word("axis_key"), "dₖ"), (own_d_k, own, word("own")) if divided else None
     figure = undivided(weights, every, WIDTHS, d_k, ways, titles, axes, own=own_point)
     return Picture(
-        figure.tell(fills=room_of(" ".join(said))),
-        " ".join(said),
+        figure.tell(fills=room_of(said)),
+        said,
         title=word("title"),
         table=pd.DataFrame(
             np.column_stack([every.reshape(-1, len(WIDTHS)), own.ravel()]), rows, [*WIDTHS, word("own")]
@@ -61,13 +55,3 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
 def about_scaling() -> str:
     """The sentence that says how the random vectors are drawn."""
     return text("about", draws=DRAWS, keys=KEYS)
-
-
-def in_words(measured: np.ndarray) -> dict[str, str]:
-    """The measures (measure, way) by their names in sentences: "spread", "spread_divided", …"""
-    values = {"spread": ".1f", "largest": ".2f", "slope": ".3f"}
-    return {
-        name + way: f"{measured[row, column]:{digits}}"
-        for row, (name, digits) in enumerate(values.items())
-        for column, way in enumerate(WAYS.values())
-    }

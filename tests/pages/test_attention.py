@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.measures.scaling import WIDTHS
 from pages.attention.scaling import why_scaled
 from pages.drawing.figures.base import signed_colours
 from pages.drawing.place import Place
@@ -60,6 +61,12 @@ def test_no_strips_where_an_edit_broke_the_equation() -> None:
         )
         (body,) = [body for body in in_html(app) if 'class="weight"' in body]
         assert (catalogue("en")["attention.sum_of_values"] in body) == summed
+
+
+@pytest.mark.parametrize("d_k", WIDTHS)
+def test_why_scores_are_divided_is_said_in_two_short_sentences(d_k: int) -> None:
+    said = re.split(r"(?<=[.])\s", why_scaled(trace_of("trained text"), Place(layer=2, head=6), d_k).says())
+    assert len(said) == 2 and all(len(sentence.split()) <= 25 for sentence in said)
 
 
 @pytest.mark.parametrize("name", COVER)

@@ -207,23 +207,16 @@ def a_weight_that_the_mask_hides_is_drawn_as_none(run, at):
 
 @row(partial(scaling.why_scaled, d_k=512), layer=2, head=3)
 @row(partial(scaling.why_scaled, d_k=512), DOG, Edit("layers.2.attention.masked", "causal"), layer=2, head=3)
-def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run, at):
-    undivided, divided, by_d_k = every_way(random_scores(512), 512)
-    yield from (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}")
-    yield from (f"0.044 and {by_d_k.largest:.2f}", f"moves only {undivided.slope / divided.slope:.2f} times as far")
-    p = run["layers.2.attention.weights"][3].max(axis=-1)
-    yield from (f"→ {p.mean():.2f}", f"→ {(p * (1 - p)).mean():.3f}")
-    seen = [row[np.isfinite(row)].astype(float) for row in run["layers.2.attention.masked"][3]]
-    spread = np.sqrt(np.mean([row.var(ddof=1) for row in seen if len(row) > 1]))
-    yield f"(root of the mean variance) {spread * np.sqrt(run.config.d_k):.1f} → {spread:.1f}"
+def why_scores_are_divided_is_told_of_random_vectors(run, at):
+    undivided, divided, _ = every_way(random_scores(512), 512)
+    yield from (f"√512 = 22.6, here {undivided.spread:.1f}; divided by it, {divided.spread:.1f}.",)
+    yield f"falls from {divided.slope:.3f} to {undivided.slope:.3f}"
 
 
 @row(partial(scaling.why_scaled, d_k=4), layer=2, head=3)
-@row(partial(scaling.why_scaled, d_k=4), layer=1, head=6)
-def a_slope_that_is_larger_undivided_is_said_to_be_so(run, at):
-    yield "keeps its slope without the division"  # only said of long vectors
-    undivided, divided, _ = every_way(run[at.of("layers.{l}.attention.scores")][at.head], 32)
-    yield (str if undivided.slope > divided.slope else Not)("slope is larger undivided")
+def short_vectors_need_no_division(run, at):
+    undivided, divided, _ = every_way(random_scores(4), 4)
+    yield f"undivided, too: {undivided.slope:.3f}; divided, {divided.slope:.3f}"
 
 
 @row(partial(overlay.over_one, key="layers.2.attention.weights"), FIVE, layer=2, head=2, token=8)
