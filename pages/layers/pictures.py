@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
+from model.analysis import cosine_similarity, largest_terms, placed, rollout
 from model.operations.working import Table, terms_table
 from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths
 from pages.drawing.figures.equations import COSINE, ROLLOUT
@@ -290,19 +290,24 @@ def guesses(probabilities: np.ndarray, output: int | None = None) -> Guesses:
 
 def words(run: Trace, place: Place, found: Guesses) -> Picture:
     """The likeliest words after each layer, and how some of them rise. A click follows a word."""
-    every = outputs_of(run)
-    named = [[every[i] for i in row] for row in found.best]
     if place.output is None:
         said = _read(
             run,
             place,
             "read_copied" if found.best[-1, 0] == run.ids[place.token] else "read_guess",
             found.best[:, 0],
-            replace(first(found.shares[-1], decimal), of=len(every)),
+            replace(first(found.shares[-1], decimal), of=len(outputs_of(run))),
             found.hint,
         )
     else:
         said = f"{followed(run, found)} {found.hint}"
+    return _race(run, found, said)
+
+
+def _race(run: Trace, found: Guesses, said: str) -> Picture:
+    """The likeliest outputs after each layer as cells, and the ranks of some as paths. said: the sentence."""
+    every = outputs_of(run)
+    named = [[every[i] for i in row] for row in found.best]
     paths = Paths([every[word] for word in found.followed], found.ranks)
     short = [word("step_start"), *(word("step_short", layer=layer + 1) for layer in range(run.graph.layers()))]
     axis = Axis(word("axis_step"), short) if run.graph.layers() < MANY else numbered(run)
@@ -329,14 +334,18 @@ def followed(run: Trace, found: Guesses) -> str:
 
 
 def classes(run: Trace, place: Place, lens: Lens) -> Picture:
-    """How likely each class is after each layer. lens: see Lens."""
+    """How likely each class is after each layer, few as a map, many as words are. lens: see Lens."""
     found, every = lens(run, place.token), outputs_of(run)
-    columns = classes_to_show(found)
-    axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), [every[i] for i in columns])
-    figure = heatmap(found[:, columns], *axes, scale="share", square=False, height=HIGH)
     said = _read(run, place, "read_guess_class", found.argmax(axis=1), first(found[-1], decimal), text("lens"))
+    if len(every) > BEST:
+        led = guesses(found, place.output)
+        return _race(run, led, said if place.output is None else f"{followed(run, led)} {led.hint}")
+    axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), every)
+    figure = heatmap(found, *axes, scale="share", square=False, height=HIGH)
     return Picture(
-        figure.tell(fills=room_of(said)), said, table=lambda: pd.DataFrame(found, index=steps(run), columns=every)
+        figure.tell(fills=room_of(said), numbers=True),
+        said,
+        table=lambda: pd.DataFrame(found, index=steps(run), columns=every),
     )
 
 
@@ -366,11 +375,3 @@ def difference(run: Trace, place: Place, lens: Lens) -> Picture:
         return heatmap(drawn.array, *drawn.axes, square=False, height=HIGH)
 
     return Picture(draw, "", Numbers(lens(run, place.token), part=part))
-
-
-def classes_to_show(probabilities: np.ndarray) -> list[int]:
-    """The classes of (state, class) with a column: all, or the likeliest of the last state and the best of each."""
-    if probabilities.shape[1] <= MOST_CLASSES:
-        return list(range(probabilities.shape[1]))
-    backwards = probabilities[::-1]
-    return likeliest(backwards, [MOST_CLASSES // 2, *[1] * (len(backwards) - 1)])

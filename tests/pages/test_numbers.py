@@ -518,7 +518,23 @@ def the_lens_follows_a_word_from_rank_to_rank(run, at):
     if at.output is None:
         yield from (f"“{guess.best}”", f"{guess.probabilities[0]:.2f}")
     else:
-        yield f"“{run.outputs[word]}” begins as word {ranks[0]:,} of {len(logits[0]):,} and ends as word {ranks[-1]:,}."
+        yield f"“{run.outputs[word]}” begins at rank {ranks[0]:,} of {len(logits[0]):,} and ends at rank {ranks[-1]:,}."
+
+
+def lens_of_classes(run: Trace, at: Place) -> Picture:
+    return layers.classes(run, at, pipelines.pipeline("digits").read_layers)
+
+
+@row(lens_of_classes, FIVE)
+@row(lens_of_classes, FIVE, output=3)
+def the_lens_of_classes_is_the_race_that_words_have(run, at):
+    shares = pipelines.pipeline("digits").read_layers(run, at.token)
+    digit = shares[-1].argmax() if at.output is None else at.output
+    ranks = 1 + (shares > shares[:, [digit]]).sum(axis=1)
+    yield from (ranks, np.stack([np.arange(len(ranks)), ranks])[1])
+    assert lens_of_classes(run, at).drawn().data[0]["textfont"]["size"] >= 10, "legible on a phone"
+    if at.output is not None:
+        yield f"“{digit}” begins at rank {ranks[0]} of 10 and ends at rank {ranks[-1]}."
 
 
 @row(lens, "the [MASK] sat on the mat .", token=2)

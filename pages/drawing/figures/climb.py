@@ -23,6 +23,7 @@ from pages.drawing.figures.theme import font_size, mode
 from pages.drawing.text.numbers import decimal
 
 CELLS, PATHS = (0.0, 0.52), (0.62, 1.0)  # shares of the height; the names of steps stand between
+SHORT = 1.2  # font sizes; names, as digits, no wider than their numbers
 APART = 1.15  # font sizes between the names at the paths' ends
 #: Width and dash: of the followed word, the word compared with it, and others. Names and numbers share the lines'
 #: colours, so these are legible on light and dark.
@@ -60,6 +61,8 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     both = zip(np.transpose(best.words), best.shares.T, strict=True)
     cells["text"] = [[f"{label(one)}<br>{decimal(share)}" for one, share in zip(*row, strict=True)] for row in both]
     cells |= {"texttemplate": "%{text}", "showscale": False}
+    if max(text_width(one) for row in best.words for one in row) <= SHORT:
+        cells["textfont"] = {"size": size}  # also on a phone
     del cells["colorbar"]
     span = float(np.log10(max(10, 1.3 * paths.ranks.max())))  # of powers of ten
     drawn = [cells, markers, *_frames(paths.words[0], best.words)]
