@@ -148,7 +148,8 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
             page.locator(".js-plotly-plot .main-svg").first.wait_for()
             page.wait_for_function(ENDS)
             heights = page.locator(".chart").evaluate_all("all => all.map(chart => chart.clientHeight)")
-            assert max(heights) >= 0.5 * 720, name
+            least = 0.45 if name == "what_if" else 0.5  # there the room for changes is kept above it
+            assert max(heights) >= least * 720, name
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # like a font that loads late
     page.wait_for_function(ENDS)
 
