@@ -48,9 +48,9 @@ def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
     np.testing.assert_array_equal(copies(heads, 5, 4), weights[:, :, 0, 1:])
     np.testing.assert_allclose(copies(mean, 1, 5)[0], weights.mean(axis=1)[:, 0, 1:], rtol=1e-6)
     np.testing.assert_allclose(copies(flow, 1, 5)[0], rollout(weights)[:, 0, 1:], rtol=1e-6)
-    for drawn in (heads, mean):
-        veil = drawn.data[1]
-        assert veil["zmin"] == 0 and veil["zmax"] == pytest.approx(max(map(bright_end, weights)))
+    veil, own = heads.data[1], mean.data[1]
+    assert veil["zmin"] == own["zmin"] == 0 and veil["zmax"] == pytest.approx(max(map(bright_end, weights)))
+    assert own["zmax"] == pytest.approx(weights.mean(axis=1)[:, 0].max()), "a mean ends its own colours"
 
 
 def test_the_copies_lie_where_their_weights_lie() -> None:

@@ -317,7 +317,7 @@ def the_curve_shows_its_bend_the_chosen_neuron_and_most_others_and_says_how_many
     assert high - low <= 6 or np.abs(u).max() > 2
     outside = int(((u < low) | (u > high)).sum())
     assert outside <= 0.1 * u.size
-    yield from (u, f", outside {low:.1f} to {high:.1f}: {outside}." if outside else "")
+    yield from (u, f"Neurons outside {low:.1f} to {high:.1f}, not drawn: {outside}." if outside else "")
 
 
 @row(feed_forward.curve)

@@ -259,7 +259,7 @@ def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> No
     given = map(float, re.findall(r"” (\d\.\d{3})\b", said(app)))
     assert place[1] == f"{next(given) - next(given):.3f}", "as they are printed"
     assert gaps[int(place[2]) - 1, int(place[3]) - 1].max() == pytest.approx(gaps.max(), abs=1e-6)
-    sizes = re.search(r"h = (\d+) · (\d+) = (\d+) = \$d_{model}\$", said(app)).groups()
+    sizes = re.search(r"h = (\d+) · (\d+) = (\d+) = \$d_{model}", said(app)).groups()
     assert int(sizes[0]) * int(sizes[1]) == int(sizes[2]) == trace.config.d_model
 
 
