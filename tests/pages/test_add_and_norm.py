@@ -12,7 +12,7 @@ from model.measures.without import Fate, fates
 from model.measures.without import without as parted
 from pages.add_and_norm.pictures import AddNorm, maps, on_the_way, one_vector
 from pages.drawing.figures import Figure
-from pages.drawing.figures.base import text_width
+from pages.drawing.figures.base import legible, text_width
 from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import LANGUAGES, speaking
@@ -71,9 +71,13 @@ def test_no_name_of_an_arrow_lies_on_a_line_or_on_another_name(network: str, lan
 
 
 def clear(drawn: Figure, where: object) -> None:
-    """Assert that in pictures of several widths no name meets a line or another name, and all are inside."""
+    """Assert that in pictures of several widths no name meets a line or another name, and all are inside; each has the
+    colour of its arrow.
+    """
     (names,) = (trace for trace in drawn.data if trace["mode"] == "text")
     tips = np.array([(arrow["x"], arrow["y"]) for arrow in drawn.layout["annotations"]])
+    inks = [legible(arrow["arrowcolor"]) for arrow in drawn.layout["annotations"]]
+    assert names["textfont"]["color"] == inks and len({*inks}) == len(inks), where
     dashed = np.array([drawn.data[0]["x"], drawn.data[0]["y"]], dtype=float).T.reshape(-1, 3, 2)
     starts, ends = np.vstack([0 * tips, dashed[:, 0]]), np.vstack([tips, dashed[:, 1]])
     ways = np.linspace(starts, ends, 400).reshape(-1, 2)

@@ -18,6 +18,7 @@ from pages.drawing.figures.base import (
     at,
     figure_of,
     label,
+    legible,
     look,
     scale,
     stroke,
@@ -73,7 +74,7 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
         (x, y), base = arrow.tip, {"axref": "x", "ayref": "y", "ax": 0, "ay": 0, "text": ""}
         heads.append(base | line | {"x": float(x), "y": float(y)})
     named = [label(arrow.name) for arrow in drawn]
-    ink = {"size": size + 1, "color": INK[mode()]}
+    ink = {"size": size + 1, "color": [legible(arrow.colour) for arrow in drawn]}  # wherever a name finds room
     held, letter = [np.zeros(2), *tips], 0.0
     # Room for names makes the rest smaller, and so the letters larger beside it, up to a size at which all have room.
     while (needed := _unit(held, height) * (size + 1)) > letter:

@@ -89,6 +89,12 @@ def tint(colour: str, opacity: float) -> str:
     return f"rgba{(*hex_to_rgb(colour), opacity)}"
 
 
+def legible(colour: str) -> str:
+    """A colour half-way to that of letters, for names in it."""
+    pairs = zip(hex_to_rgb(colour), hex_to_rgb(INK[mode()]), strict=True)
+    return "#" + "".join(f"{(own + ink) // 2:02x}" for own, ink in pairs)
+
+
 def sign_colours(values: np.ndarray) -> list[str]:
     """The colour of each difference's sign."""
     return [LESS if value < 0 else MORE for value in np.ravel(values)]
