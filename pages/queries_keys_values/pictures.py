@@ -6,8 +6,9 @@ import pandas as pd
 from model import Trace
 from model.analysis import head_slice, placed
 from pages.drawing.figures import Axis, Figure, heatmap, queries_and_keys, role_colours, stairs
+from pages.drawing.figures.base import text_width
 from pages.drawing.figures.equations import plain_math
-from pages.drawing.figures.theme import scaled
+from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.picture import Moves, Numbers, Picture, of_both, one_plane
 from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
@@ -41,7 +42,8 @@ def scores(run: Trace, place: Place) -> Picture:
     key, names = place.of(f"{PREFIX}scores"), placed(run.tokens)
     best = first(run[key][place.head, place.token]).named(names)
     said = text("read_scores", token=names[place.token], best=best)
-    row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(150), keys=False)
+    room = int(font_size() * max(map(text_width, names)))  # of upright names
+    row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(92) + room, keys=False)
     return row.with_(at_once=None)  # the browser cannot draw a single row for another head
 
 

@@ -99,7 +99,8 @@ def test_bars_are_each_networks_answers_without_and_with_noise(edits: tuple[Edit
                 ]
                 answer = network(INK[which], own if place == "none" else (*own, *noise)).answer[0].probabilities
                 assert share == pytest.approx(sum(answer[1::2]), abs=1e-6), (name, place)
-            moved = [decimal(abs(share - shown[0])) for share in shown[1 : 1 + len(SCORED)]]
+            calm, *noisy = (float(decimal(share)) for share in shown[: 1 + len(SCORED)])
+            moved = [decimal(abs(share - calm)) for share in noisy]
         assert f"by {min(moved)} to {max(moved)}." in unmarked(texts(app))
         assert "by **0**" in texts(app)
 
