@@ -42,8 +42,8 @@ def scores(run: Trace, place: Place) -> Picture:
     key, names = place.of(f"{PREFIX}scores"), placed(run.tokens)
     best = first(run[key][place.head, place.token]).named(names)
     said = text("read_scores", token=names[place.token], best=best)
-    room = int(font_size() * max(map(text_width, names)))  # of upright names
-    row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(92) + room, keys=False)
+    room = int(1.35 * font_size() * max(map(text_width, names)))  # of upright names, in bold
+    row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(85) + room, keys=False)
     return row.with_(at_once=None)  # the browser cannot draw a single row for another head
 
 

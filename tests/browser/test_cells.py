@@ -34,6 +34,16 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(page: Page, a
         assert chart.evaluate(SPARE), "Plotly found too little room for names and drew the picture once more"
 
 
+def test_a_row_of_scores_keeps_its_cells_above_long_words(page: Page, app_url: str) -> None:
+    for sentence in ("his relationship with my grandmother was very difficult .", "i love you ."):
+        visit(page, f"{app_url}/queries_keys_values?lang=en&s={sentence.replace(' ', '+')}")
+        title(page, "queries_keys_values")
+        row = page.locator(".js-plotly-plot").nth(2)
+        row.locator(".scatterlayer .point").first.wait_for(state="attached")
+        assert row.evaluate("chart => chart._fullLayout._size.h") >= 15, sentence
+        expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
+
+
 def test_a_click_on_a_patch_or_a_band_chooses_its_token(page: Page, app_url: str) -> None:
     visit(page, f"{app_url}/attention?lang=en&input=digit")
     title(page, "attention")
