@@ -292,9 +292,9 @@ def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
     begin = "Length of the vector that each head adds to the residual stream. "
     ends = [
         "At “it”, head 1 writes most: 2.00.", "Both heads are at 2.00.",
-        "Rounded, 2 of 3 heads are level at the top: 2.00.",
-        "There is only one head: 1.00.", "Rounded, 2 of 3 heads share the smallest value: 1.00.",
-        "Rounded, 2 of 3 heads are level at the top in size: −1.00.",
+        "2 of 3 heads tie at the top: 2.00 (rounded).",
+        "There is only one head: 1.00.", "2 of 3 heads tie at the bottom: 1.00 (rounded).",
+        "2 of 3 heads tie at the top in size: −1.00 (rounded).",
     ]  # fmt: skip
     assert said == [begin + end for end in ends]
     for spared, told in (("0", "none of the 8"), ("7", "7 of 8"), ("8", "all 8")):
