@@ -23,7 +23,7 @@ from pages.school.classroom import store as kept
 from pages.school.classroom.door import LOOKS, MOST_FAILURES, BusyError, Door, Queue
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
-from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError, Vote
+from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
 from pages.school.lessons.goals import mark_of
 from pages.school.lessons.lesson import ENCODER, LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
@@ -32,7 +32,6 @@ from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.study.lesson import STUDY
 from pages.school.teaching import desk, follow, report
-from pages.school.teaching.pictures import as_table
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, part_of, protos, texts, turn_to, write
@@ -369,19 +368,6 @@ def bars_of_network(app: AppTest) -> tuple[list[str], list[float]]:
     figure = charts(app)[0]["figure"]
     lengths = figure["data"][0]["x"]
     return figure["layout"]["yaxis"]["ticktext"], [*np.frombuffer(b64decode(lengths["bdata"]), lengths["dtype"])]
-
-
-@pytest.mark.parametrize("gesture", ["tap", "same", "word", "slide", "number"])
-@pytest.mark.parametrize("phones", [3, 7, 11, 40, 97])
-def test_shares_beside_each_other_add_up_to_100(gesture: str, phones: int) -> None:
-    example, random = EXAMPLES[gesture], np.random.default_rng(phones)
-    given = {"word": [*"abcdefghijklmnop"], "slide": [place / 30 for place in range(31)], "number": [*range(9)]}
-    guesses = example.shown.get("options") or given[gesture]
-    votes = [Vote(guesses[int(len(guesses) * place**2)], 1) for place in random.random(phones)]
-    asked = kept.Asked(1, 0, example.shown, example.truth, {1: votes})
-    for revealed in (False, True):
-        shares = re.findall(r"([\d.]+)%</td>", as_table(asked, revealed=revealed))
-        assert sum(map(float, shares)) == 100 and not any("." in share for share in shares), shares
 
 
 def test_bars_of_a_class_are_as_long_as_its_shares(classes: Store) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pages.drawing.figures.base import text_width
 from pages.drawing.text import language, plain, t
-from pages.drawing.text.numbers import bound, percent, percents, written
+from pages.drawing.text.numbers import bound, percent, written
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Part, Tally, bars, sure_and_wrong, tallies
@@ -48,14 +48,13 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
     if not whole and len(found) > MOST_ROWS:
         found = _given(found, revealed)
     own = asked.truth["answer"] if chips and revealed else None
-    shares = {n: percents(line.counts.get(n, 0) / one.answers for line in found) for n, one in votes.items()}
     rows = []
     for place, line in enumerate(found):
         drawn, said = [], []
         for number, one in votes.items():
             count = line.counts.get(number, 0)
             drawn.append(("vote" if number == max(votes) else "first", count if chips else 100 * count / one.answers))
-            said.append(weight(count) if chips else f"{count:.0f} · {shares[number][place]}")
+            said.append(weight(count) if chips else f"{count:.0f} · {percent(count / one.answers)}")
         told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
