@@ -750,3 +750,15 @@ def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
         app = open_page("lesson", s=sentence)
         read = with_a_gap(text, app.session_state["choice"], text.reader.read(sentence))
         assert read and [word["text"] for word in line(app)["words"]] == text(read).tokens[1:-1]
+
+
+def test_a_question_too_long_for_a_projector_says_so_in_the_list_once_it_is_put() -> None:
+    app = open_page("lesson", lang="zh", s="我爱你。")
+    app.session_state["lesson.teachers"] = app.session_state["lesson.maker"] = True
+    app.run()
+    for length, kept in ((MOST_ASK // 2, True), (MOST_ASK // 2 + 1, False)):  # a Chinese sign counts twice
+        app.text_area(key="lesson.new.ask").set_value("问" * length)
+        app.text_area(key="lesson.new.options").set_value("甲\n乙")
+        app.button(key="lesson.new.add").click().run()
+        assert_fine(app)
+        assert (catalogue("zh")["class.too_long"].partition("：")[0] not in texts(app)) == kept

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.analysis import placed
 from pages.drawing.screen import Screen
-from pages.drawing.text import literal, plain, texts_of
+from pages.drawing.text import literal, plain, t, texts_of
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, local, shortened, title_of
 from pages.school.lessons.written import (
@@ -19,6 +19,7 @@ from pages.school.lessons.written import (
     OWN_GESTURES,
     VIEWS,
     LessonError,
+    is_read,
     lesson_from_code,
     lesson_to_code,
     opened_at,
@@ -70,6 +71,8 @@ def _held(screen: Screen, lesson: Lesson) -> None:
             place = f" · {literal(_view(screen, question))}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
             left_out = "" if truth_here(screen, question) else f"  \n:gray[{not_asked(screen, [question])}]"
+            if question.own and not is_read(question.own):
+                left_out = f"  \n:orange[{t('class.too_long', names=literal(shortened(called(question))))}]"
             said = f"{number + 1}. {literal(called(question))} · {minutes}{place}{left_out}"
             st.markdown(said, width="stretch")
             acts = {"up": ("arrow_upward", _raise), "edit": ("edit", _edit), "remove": ("close", _remove)}

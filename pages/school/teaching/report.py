@@ -22,7 +22,7 @@ BUTTON = "class.report.html"  # key of its button, and with a question's number 
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; color: #172033 }
-section { border-top: 1px solid #dbe0e8; padding: .6rem 0 1rem }
+section { border-top: 1px solid #dbe0e8; padding: .6rem 0 1rem; break-inside: avoid }
 h2 { font-size: 1.3em } h2, section > p:not(:last-child) { break-inside: avoid; break-after: avoid }
 img { max-width: 100%; max-height: 24rem; break-inside: avoid }
 table { break-inside: avoid; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
