@@ -47,7 +47,7 @@ def outlined(picture: Picture) -> tuple[int, int]:
 def names_it(picture: Picture, what: str) -> bool:
     """Whether the sentence names the key, or says that several are equal or that there is only one."""
     said = unmarked(picture.says())
-    return what in said or any(word in said for word in ("ahead", "level", "equally", "only one"))
+    return what in said or any(word in said for word in ("ahead", " tie at ", "level", "equally", "only one"))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
