@@ -468,18 +468,21 @@ def handed_out(app: AppTest) -> dict[str, Any]:
     return sheet
 
 
-def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(classes: Store) -> None:
-    """She wrote it on a sentence with two hidden words; the class looks at another one."""
+@pytest.mark.parametrize(("token", "row"), [(1, "i"), (None, "[MASK] (2)")])
+def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
+    token: int | None, row: str, classes: Store
+) -> None:
+    """She wrote it on a sentence with two hidden words, at a row or at none; the class looks at another one."""
     own = Own("Which?", options=("one", "two"), answer="two")
-    wrote = Choice(sentence="i love you and me .", hidden=(2, 4), layer=2, head=3, token=1)
+    wrote = Choice(sentence="i love you and me .", hidden=(2, 4), layer=2, head=3, token=token)
     place = place_of("attention", wrote, of_input=True)
     lesson = lesson_to_code(own_lesson([Question(OWN, None, "tap", 0.0, 3, place=place, own=own)]))
-    app = click(click(begun(lesson=lesson), "next"), "next")
+    app = click(click(begun(lesson=lesson, token="1"), "next"), "next")
     reads = "i [MASK] you [MASK] me ."
     shown = asked_in(app, classes)[-1].shown
     assert shown["reads"] == reads and reads in texts(app).replace("\\", "")
     about = {
-        lang: f"{catalogue(lang)['tour.weights']} · {at}"
+        lang: f"{catalogue(lang)['tour.weights']} · {catalogue(lang)['lesson.make_row'].format(token=row)} · {at}"
         for lang, at in (("en", "layer 3, head 4"), ("zh", "第 3 层第 4 头"))
     }
     assert shown["about"] == about and about["en"] in texts(app).replace("\\", "")
@@ -489,7 +492,8 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(clas
     (shown,) = charts(app)
     names = [name.partition(" (")[0] for name in shown["figure"]["layout"]["yaxis"]["ticktext"]]
     assert names == ["[CLS]", *reads.split(), "[SEP]"]
-    assert "hidden=" in truth_of_class(app, classes)["see"]
+    see = dict(parse_qsl(truth_of_class(app, classes)["see"].partition("?")[2]))
+    assert see["hidden"] and see.get("token") == (None if token is None else str(token + 1))
     record = handed_out(notes_of(app).run())
     ((key, printed),) = record["pictures"].items()
     assert f'src="picture:{key}"' in record["html"]
@@ -498,6 +502,7 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(clas
     click(app, "see")
     choice = app.session_state["choice"]
     assert (choice.sentence, choice.hidden, choice.layer, choice.head) == (wrote.sentence, (2, 4), 2, 3)
+    assert choice.token == token
 
 
 def test_a_question_on_a_translation_says_the_sentence_that_the_translator_reads(classes: Store) -> None:

@@ -45,6 +45,7 @@ def test_what_is_asked_is_covered_until_the_answer_is_shown(page: str) -> None:
         np.testing.assert_allclose(np.delete(first["z"], TOKEN, 0), np.delete(own, TOKEN, 0), atol=1e-6)
         np.testing.assert_allclose(then["z"], own, atol=1e-6)
         assert covered.figure.layout["xaxis"]["tickangle"] == 0, "Chinese names do not lean"
+        assert {f"row “{trace.tokens[TOKEN]}”"} == {one.title.rpartition(" · ")[2] for one in (covered, whole)}
     elif page == "layers":
         assert (
             {*np.ravel(first["text"])} == {""}

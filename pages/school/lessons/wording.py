@@ -71,7 +71,8 @@ def hints(question: Question, truth: Truth) -> list[str]:
 def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
     """The page that shows an answer, and values of a Choice to open it with: the teacher's, or ours."""
     if question.place:
-        return opened_at(question.place)
+        page, at = opened_at(question.place)
+        return page, {"token": None, **truth.place, **at}
     return question.page or "lesson", {**truth.place, **question.at}
 
 

@@ -536,6 +536,8 @@ OF_PAGE: dict[str, Draws] = {
     "tokens": embedded, "queries_keys_values": row_of("scores"), "attention": row_of("weights"),
     "heads": every_head, "add_and_norm": cosines, "feed_forward": activations, "layers": lens, "answer": answer_words,
 }  # fmt: skip
+#: Those that show one row of a head.
+OF_A_ROW = "queries_keys_values", "attention"
 
 
 def run_says(place: str, case: Case) -> dict[str, float]:
@@ -543,7 +545,7 @@ def run_says(place: str, case: Case) -> dict[str, float]:
     page = place.partition("?")[0]
     if page in ("layers", "answer") and case.answers:
         return dict(zip(case.names, case.shares(case.trace["logits"]).tolist(), strict=True))
-    if page not in ("attention", "queries_keys_values"):
+    if page not in OF_A_ROW:
         return {}
     look = Look(OWN, "tap", case, Truth(None, 0.0, {}, (), {}))
     row = look.of_head("weights" if page == "attention" else "scores")[look.token]
@@ -552,9 +554,13 @@ def run_says(place: str, case: Case) -> dict[str, float]:
 
 def of_place(place: str, look: Look) -> list[Picture]:
     """The picture of the page for a teacher's own question, if it has one; what is asked is covered until the answer is
-    shown.
+    shown. Its title names the row that is asked.
     """
     page = place.partition("?")[0]
     if page not in OF_PAGE or (page in ("layers", "answer") and not look.case.answers):
         return []
-    return pictures(OF_PAGE[page], False, look)
+    drawn = pictures(OF_PAGE[page], False, look)
+    if page not in OF_A_ROW:
+        return drawn
+    row = plain("lesson.make_row", token=placed(look.case.tokens)[look.token])
+    return [one.with_(title=f"{one.title} · {row}") for one in drawn]

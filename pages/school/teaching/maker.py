@@ -92,7 +92,7 @@ def _view(screen: Screen, question: Question) -> str:
     said = [f"{plain(f'{name}.title')} {at}".strip()]
     if case and case.trace.ids:
         if ours or name in OF_A_ROW:
-            said.append(word("make_row", token=case.tokens[case.token]))
+            said.append(word("make_row", token=placed(case.tokens)[case.token]))
         if not ours:
             said.append(plain("common.quoted", token=shortened(" ".join(case.tokens[1:-1]))))
     return " · ".join(said)
