@@ -118,3 +118,13 @@ def test_after_a_class_a_weight_is_written_as_beside_the_picture() -> None:
     _, told = for_phones(QUESTIONS["weights"], truth, lambda: (truth, ""), "", "lesson")
     with speaking("en"):
         assert answer_in_words(replace(truth, answer=told["answer"])) == "a (0.9996)"
+
+
+def test_in_a_class_a_word_has_chips_at_each_of_its_places_before_a_sign_has_any() -> None:
+    names = ["[CLS]", "我", "书 (2)", "看", "书 (4)", "， (5)", "他", "， (7)", "买", "书 (9)", "给", "。", "[SEP]"]
+    weights = [9.0 if name.startswith(("[", "，", "。")) else 1.0 for name in names]
+    for place, strongest in ((1, 20.0), (3, 18.0), (6, 15.0)):
+        weights[place] = strongest
+    truth = Truth(weights, 0.0, {}, (), {}, tuple(names), literal=True)
+    shown, _ = for_phones(QUESTIONS["weights"], truth, lambda: (truth, ""), "", "lesson")
+    assert len(shown["options"]) == 12 and {name for name in names if name.startswith("书")} <= {*shown["options"]}

@@ -17,7 +17,7 @@ from pages.school.study.lesson import ROW
 
 MOST_WITH_CHIPS = 12  # names that fit on a phone without scrolling; with more tokens, the last name stands for the rest
 SURELY = 3  # the strongest ones, always included
-UNLIKELY = re.compile(r" \(\d+\)$|^\[(CLS|SEP)\]$|^\W$")  # repeated names, and tokens that are no words
+UNLIKELY = re.compile(r"(\[(CLS|SEP)\]|\W)( \(\d+\))?")  # tokens that are no words
 OTHERS = "…"
 
 
@@ -63,14 +63,14 @@ def for_phones(
 def _kept(truth: Truth) -> list[int]:
     """Indices of the tokens with chips of their own, in order; [] if all have them.
 
-    They are the strongest, then words that a class may name and that occur once. The rest together must get less than
-    the strongest.
+    They are the strongest, then words, of which one that is repeated is an option at each of its places. The rest
+    together must get less than the strongest.
     """
     shares, names = truth.answer, truth.options
     if len(shares) <= MOST_WITH_CHIPS:
         return []
     strongest = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
-    words = sorted(strongest[SURELY:], key=lambda place: bool(UNLIKELY.search(names[place])))
+    words = sorted(strongest[SURELY:], key=lambda place: bool(UNLIKELY.fullmatch(names[place])))
     for order in (strongest[:SURELY] + words, strongest):
         kept = order[: MOST_WITH_CHIPS - 1]
         if sum(shares) - sum(shares[place] for place in kept) < shares[strongest[0]]:
