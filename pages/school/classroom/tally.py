@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, floor
 from typing import cast
 
 import numpy as np
@@ -21,13 +20,14 @@ Part = tuple[float, float]
 class Bar:
     """One answer, and its number of votes in each round.
 
-    guess: as given; for sliders, and for right numbers, an interval. right: whether it is right. sure_and_wrong: votes
-    of the last round that were.
+    guess: as given; for sliders an interval. right: whether it is right, or holds the answer. rights, sure_and_wrong:
+    votes of the last round that were.
     """
 
     guess: Guess | Part
     right: bool
     counts: Mapping[int, float]
+    rights: int = 0
     sure_and_wrong: int = 0
 
 
@@ -75,24 +75,22 @@ def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, rev
     """All answers except chips, with both rounds side by side.
 
     Options in their order, words by number of votes, numbers in ascending order, sliders in tenths of the span. Once
-    revealed, one bar of numbers and sliders holds exactly the right answers.
+    revealed, the true number has a bar, given or not; all other bars stay as they are.
     """
     gesture = shown["gesture"]
     if gesture == "chips":
         return []
-    near = _near(shown, truth) if revealed and gesture in ("slide", "number") else None
-    parts = _parts(shown, near) if gesture == "slide" else []
+    low, high = shown.get("span", (0, 0))
+    edges = [low + (high - low) * place / BARS for place in range(BARS + 1)]
+    parts = [*pairwise(edges)] if gesture == "slide" else []
+    answer = truth["answer"] if revealed else None
 
     def group(guess: Guess) -> Guess | Part:
-        if near and right(shown, truth, guess):
-            return near
-        if gesture != "slide":
-            return guess
-        begun = [part for part in parts if part != near and part[0] <= cast(float, guess)]
-        return begun[-1] if begun else parts[0]
+        return [part for part in parts if part[0] <= cast(float, guess)][-1] if parts else guess
 
     counted = {number: Counter(group(vote.guess) for vote in votes) for number, votes in sorted(rounds.items())}
     last = rounds[max(rounds)] if rounds else ()
+    rights = Counter(group(vote.guess) for vote in last if revealed and right(shown, truth, vote.guess))
     wrong = Counter(group(vote.guess) for vote in last if _sure_and_wrong(shown, truth, vote))
     total = sum(counted.values(), Counter[Guess | Part]())
     if gesture in ("tap", "same"):
@@ -102,12 +100,14 @@ def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, rev
     elif gesture == "slide":
         order = parts
     else:
-        order = sorted({*total, near} - {None}, key=lambda one: one[0] if isinstance(one, tuple) else float(one))  # type: ignore[arg-type]
+        true = [] if answer is None or answer % 1 else [int(answer)]
+        order = sorted({*total, *true})  # type: ignore[type-var]
     return [
         Bar(
             guess,
-            guess == near if isinstance(guess, tuple) else right(shown, truth, guess),
+            answer is not None and guess == group(answer) if isinstance(guess, tuple) else right(shown, truth, guess),
             {number: counts[guess] for number, counts in counted.items()},
+            rights[guess],
             wrong[guess],
         )
         for guess in order
@@ -122,26 +122,3 @@ def sure_and_wrong(found: Sequence[Bar]) -> Bar | None:
 
 def _sure_and_wrong(shown: Shown, truth: Told, vote: Vote) -> bool:
     return vote.confidence == SURE and not right(shown, truth, vote.guess)
-
-
-def _near(shown: Shown, truth: Told) -> Part | None:
-    """The interval of right numbers; None if there is no right answer."""
-    if (answer := truth["answer"]) is None:
-        return None
-    low, high = shown["span"]
-    least, most = max(low, answer - truth.get("near", 0.0)), min(high, answer + truth.get("near", 0.0))
-    if shown["gesture"] == "number" and ceil(least) <= floor(most):
-        return ceil(least), floor(most)
-    return least, most
-
-
-def _parts(shown: Shown, near: Part | None) -> list[Part]:
-    """The intervals of a slider: tenths, and the right one, if known."""
-    low, high = shown["span"]
-    tenths = [low + (high - low) * place / BARS for place in range(BARS + 1)]
-    if near is None:
-        return list(pairwise(tenths))
-    least, most = near
-    half = (high - low) / BARS / 2  # a narrower remainder is no interval of its own
-    below, above = [edge for edge in tenths if edge < least - half], [edge for edge in tenths if edge > most + half]
-    return [*pairwise(sorted({low, *below, least})), near, *pairwise(sorted({most, *above, high}))]

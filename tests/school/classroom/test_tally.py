@@ -58,30 +58,31 @@ def test_every_vote_stands_in_one_bar_and_both_rounds_beside_each_other(gesture:
 
 @pytest.mark.parametrize("near", [0.0, 0.02, 0.1, 0.3])
 @pytest.mark.parametrize("answer", [0.0, 0.01, 0.23, 0.5, 0.97, 1.0])
-def test_all_that_is_right_on_a_slider_is_one_bar_once_it_is_revealed_and_before_no_bar_tells(
+def test_bars_of_a_slider_stay_as_they_are_once_revealed_and_say_what_of_each_is_right(
     answer: float, near: float
 ) -> None:
     shown, truth = EXAMPLES["slide"].shown, EXAMPLES["slide"].truth | {"answer": answer, "near": near}
     given = [Vote(hundredth / 100, 1) for hundredth in range(101)]
-    rights = tally(shown, truth, given).rights
-    (marked,) = [bar for bar in bars(shown, truth, {1: given}, revealed=True) if bar.right]
-    assert marked.counts[1] == rights > 0
-    before, other = (bars(shown, true, {1: given}) for true in (truth, truth | {"answer": 0.7}))
-    assert before == other and not any(bar.right for bar in before)
+    before, then = (bars(shown, truth, {1: given}, revealed=revealed) for revealed in (False, True))
+    assert [(bar.guess, bar.counts) for bar in before] == [(bar.guess, bar.counts) for bar in then]
+    (marked,) = [bar for bar in then if bar.right]
+    assert marked.guess[0] <= answer <= marked.guess[1] and marked.rights > 0
+    assert sum(bar.rights for bar in then) == tally(shown, truth, given).rights
+    assert before == bars(shown, truth | {"answer": 0.7}, {1: given}), "none of them tells"
+    assert not any(bar.right or bar.rights for bar in before)
 
 
-@pytest.mark.parametrize(("near", "right_ones"), [(0, (4, 4)), (1.5, (3, 5))])
+@pytest.mark.parametrize("near", [0, 1.5])
 @pytest.mark.parametrize("given", [[1, 3], [4, 5, 5], []])
-def test_the_true_number_has_its_bar_once_it_is_revealed_given_or_not(
-    near: float, right_ones: tuple[int, int], given: list[int]
+def test_the_true_number_has_its_bar_once_it_is_revealed_and_all_others_keep_theirs(
+    near: float, given: list[int]
 ) -> None:
     shown = EXAMPLES["number"].shown | {"span": [0, 48]}
     truth = EXAMPLES["number"].truth | {"answer": 4, "near": near}
     found = bars(shown, truth, {1: [Vote(number, 1) for number in given]}, revealed=True)
-    (marked,) = [bar for bar in found if bar.right]
-    assert marked.guess == right_ones
-    assert marked.counts[1] == sum(right_ones[0] <= number <= right_ones[1] for number in given)
-    assert sum(bar.counts[1] for bar in found) == len(given)
+    assert [bar.guess for bar in found] == sorted({*given, 4})
+    assert [bar.counts[1] for bar in found] == [given.count(bar.guess) for bar in found]
+    assert [bar.guess for bar in found if bar.right] == [one for one in sorted({*given, 4}) if abs(one - 4) <= near]
 
 
 def test_words_are_counted_however_they_are_written_the_most_frequent_first() -> None:
