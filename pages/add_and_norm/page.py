@@ -1,5 +1,6 @@
 """Add & Norm: the residual connection adds a sub-layer's output to its input; LayerNorm rescales every vector."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,21 +13,16 @@ from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.rms import RMSNorm
 from pages.add_and_norm import pictures
-from pages.add_and_norm.pictures import USUAL, AddNorm, histogram, text, word
-from pages.add_and_norm.why_add_and_norm import (
-    about_gradients,
-    batch_norm,
-    batch_of_one,
-    gradients_by_layer,
-)
-from pages.drawing.page import LAYER, Page, Tabs
+from pages.add_and_norm.pictures import USUAL, AddNorm, text, word
+from pages.add_and_norm.why_add_and_norm import gradients_by_layer, lengths_by_layer
+from pages.drawing.page import LAYER, Draw, Page, Tabs
 from pages.drawing.picture import Numbers, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.runs.worked_out import gradients
-from pages.screen.sections.without import alike_without
+from pages.screen.sections.without import alike_without, fates_of, overflows
 from pages.screen.sections.working import working
 
 AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
@@ -53,43 +49,42 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def tabs(screen: Screen) -> Tabs:
-    tabs = {"arrows": arrows, "maps": maps}
-    if knows_gradients(screen) or not AddNorm(screen.run, screen.at).rms:
-        tabs["ablation"] = ablation
-    return tabs
+    shown = {"arrows": arrows, "maps": maps}
+    return shown | ({"ablation": ablation} if reasons(screen) else {})
 
 
-def knows_gradients(screen: Screen) -> bool:
-    """Whether gradients are shown: of the network as it was trained, and not of others', which may be large."""
-    return not (screen.run.edits or screen.choice.checkpoint or screen.choice.paper)
+def reasons(screen: Screen) -> Sequence[Draw]:
+    """What shows why there are sums and norms. Gradients are of the network before training, and of none of others',
+    which may be large.
+    """
+    choice = screen.choice
+    own = not (screen.run.edits or choice.checkpoint or choice.paper)
+    return [from_sums] * own + [from_norms] * (kind_of(screen.run) != "single")
 
 
 def ablation(screen: Screen, pen: Pen) -> None:
-    """What training has from residual connections, and what LayerNorm has before BatchNorm."""
-    drawn = []
-    if knows_gradients(screen):
-        drawn.append(from_training)
-    if not AddNorm(screen.run, screen.at).rms:
-        drawn.append(beside_batch_norm)
-    for column, draw in zip(st.columns(len(drawn), gap="medium"), drawn, strict=True):
+    """What training has from residual connections, and what the vectors have from the norms."""
+    for column, draw in zip(st.columns(2, gap="medium"), reasons(screen), strict=False):
         with column:
             draw(screen, pen)
     pen.way_to("what_if", word("way_changes"), tab="residuals")
 
 
-def from_training(screen: Screen, pen: Pen) -> None:
+def from_sums(screen: Screen, pen: Pen) -> None:
     """The gradient that reaches each layer, with residual connections and without."""
     found = gradients(screen.choice.pipeline, screen.run.states()[0], screen.at.token)
     pen.show("gradients", partial(gradients_by_layer, found=found))
-    st.markdown(about_gradients())
 
 
-def beside_batch_norm(screen: Screen, pen: Pen) -> None:
-    """What BatchNorm would make of the tokens; nothing of one token alone."""
-    if kind_of(screen.run) == "single":
-        st.markdown(batch_of_one())
+def from_norms(screen: Screen, pen: Pen) -> None:
+    """How long the vectors are after each layer, with the norms and without."""
+    found = fates_of(screen)
+    if found is None:
+        return
+    if "norm" in found:
+        pen.show("lengths", partial(lengths_by_layer, normed=found["all"], bare=found["norm"]))
     else:
-        pen.show("batch_norm", batch_norm)
+        st.info(overflows("norm"))
 
 
 def which_sublayer(screen: Screen, pen: Pen) -> None:
@@ -138,21 +133,17 @@ def worked_out(screen: Screen) -> str:
 
 
 def maps(screen: Screen, pen: Pen) -> None:
-    """Every quantity on the way in one band; below it, but not in a presentation, the arithmetic of the chosen cell
-    and the token's values.
-    """
+    """Every quantity on the way in one band; beside it, not in a presentation, the arithmetic of the chosen cell."""
     steps = AddNorm(screen.run, screen.at).steps
     drawn = screen.two.numbers(lambda run, place: [Numbers.of(run, key) for key in steps])
     limit = float(np.quantile(np.abs([one.less_nothing().array for one in drawn]), USUAL)) or None
     focus = worked_out(screen)
-    pen.show_both("maps", partial(pictures.maps, focus=focus, limit=limit))
-    if screen.choice.big:
-        return
-    left, right = st.columns([3, 2], gap="medium")
+    left, *right = [st.container()] if screen.choice.big else st.columns([2, 1], gap="medium")
     with left:
-        working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
-    with right:
-        pen.show("histogram", histogram)
+        pen.show_both("maps", partial(pictures.maps, focus=focus, limit=limit))
+    for column in right:
+        with column:
+            working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
 
 
 PAGE = Page(

@@ -1,20 +1,19 @@
-"""The sums and norms of one sub-layer: all values in one band, lengths, angles, and a token's way through LayerNorm."""
+"""The sums and norms of one sub-layer: all values in one band, lengths and angles."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 
 from model import Trace
 from model.analysis import placed
 from model.config import NORMS
 from model.graph import Sublayer
 from model.rms import centred
-from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, Figure, arrows, outlines, saw
+from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, arrows, saw
 from pages.drawing.figures.base import INK
 from pages.drawing.figures.theme import big, mode
-from pages.drawing.picture import Numbers, Picture, of_both, touched
+from pages.drawing.picture import Picture, touched
 from pages.drawing.pictures.band import Column, band, room_of
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.strips import strips
@@ -108,10 +107,6 @@ class AddNorm:
         """What was found, as a multiple of what was there: (token,); NaN where nothing was, as of a removed token."""
         before, found, _ = self.lengths()
         return np.divide(found, before, out=np.full_like(before, np.nan), where=before > 0)
-
-    def through(self) -> np.ndarray:
-        """The values on their way through LayerNorm: (before, normalised, after; token, d_model)."""
-        return np.stack([self.run[self.normed], self.standardised(), self.run[self.norm]])
 
 
 HIGH, WIDE = 235, 190  # pixels: the arrows, and the way below them
@@ -246,35 +241,3 @@ def _read_layer_scale(at: AddNorm) -> str:
         return ""
     trained = at.run.network.get_submodule(at.sub.output).scale.abs()
     return " " + text("read_layer_scale", typical=f"{trained.median():.3g}", largest=f"{trained.max():.3g}")
-
-
-def histogram(run: Trace, place: Place) -> Picture:
-    """The values of the selected token on their way through LayerNorm."""
-    at, d_model = AddNorm(run, place), run.config.d_model
-    names = [word("before"), word("normalised"), word("after" + at.unshifted)]
-    way = at.through()
-    entered, standard, normed = way[:, place.token]
-
-    def series(values: np.ndarray | None) -> dict[str, np.ndarray]:
-        known = values is not None and np.isfinite(values).all()
-        return dict(zip(names, values, strict=True)) if values is not None and known else {}
-
-    def draw(drawn: Numbers) -> Figure:
-        titles = word("axis_value"), word("axis_count", d_model=d_model)
-        return outlines(series(drawn.array), *titles, (BEFORE, ADDED, AFTER), before=series(drawn.other))
-
-    def table(drawn: Numbers) -> pd.DataFrame:
-        mine, other = (pd.DataFrame(series(one), index=range(1, d_model + 1)) for one in (drawn.array, drawn.other))
-        return of_both(mine, None if other.empty else other)
-
-    said = text(
-        f"read_histogram{at.rms or at.unshifted}",
-        token=placed(run.tokens)[place.token],
-        mean=three(entered.mean()),
-        deviation=three(at.spread(entered)),
-        unit=f"{at.spread(standard):.4f}",
-        after_mean=three(normed.mean()),
-        after_deviation=three(at.spread(normed)),
-    )
-    whole = Numbers(way, ("", "token", "d_model"), lambda every: every[:, place.token], token=place.token)
-    return Picture(draw, said, whole, table=table, two="over", fixed=True, reads=[at.norm])

@@ -158,8 +158,20 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
 def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str, lang: str) -> None:
     """Its picture begins at 255 pixels at most; the link to the next page, code and downloads stand in its last row."""
     page.set_viewport_size({"width": 1440, "height": 900})
-    links = ("tokens", "tokens?tab=positions", "answer", "answer?stage=heads", "answer?tab=places", "layers")
-    for link in (*links, *(f"layers?tab={tab}&layer=6" for tab in ("path", "alike", "origin", "out"))):
+    links = (
+        "tokens",
+        "tokens?tab=positions",
+        "answer",
+        "answer?stage=heads",
+        "answer?tab=places",
+        "layers",
+        "add_and_norm",
+    )
+    for link in (
+        *links,
+        *(f"layers?tab={tab}&layer=6" for tab in ("path", "alike", "origin", "out")),
+        *(f"add_and_norm?tab={tab}&layer=6" for tab in ("maps", "ablation")),
+    ):
         visit(page, f"{app_url}/{link}{'&' if '?' in link else '?'}lang={lang}&s={LONG.replace(' ', '+')}")
         chart = page.locator(".js-plotly-plot").first
         chart.locator(".main-svg").first.wait_for()

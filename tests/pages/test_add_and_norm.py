@@ -7,7 +7,7 @@ import pytest
 
 from model import Edit
 from model.analysis import mean_likeness, softmax
-from model.measures.gradients import gradient_lengths
+from model.measures.gradients import gradient_lengths, untrained
 from model.measures.without import Fate, fates
 from model.measures.without import without as parted
 from pages.add_and_norm.pictures import AddNorm, maps, on_the_way, one_vector
@@ -49,6 +49,19 @@ def test_each_dot_leads_to_the_sublayer_whose_vector_it_measures_and_each_has_it
         measured = [np.linalg.norm(run[key][token]) for key in (sub.before, sub.sum, sub.after)]
         assert np.isclose(measured, length, rtol=1e-5).any(), (step, length)
         assert drawn.layout.xaxis.ticktext[int(step)].startswith(f"{there['layer'] + 1}<br>")
+
+
+@pytest.mark.parametrize("network", COVER)
+def test_the_numbers_of_a_sublayer_stand_inside_the_picture_above_all_dots(network: str) -> None:
+    run = trace_of(network)
+    for layer in range(run.config.layers):
+        drawn = on_the_way(run, Place(layer=layer)).drawn()
+        (low, high), (_, top) = (drawn.layout[axis]["range"] for axis in ("xaxis", "yaxis"))
+        assert all("text" not in trace["mode"] for trace in drawn.data)
+        (numbers,) = drawn.layout["annotations"]
+        assert (numbers["yref"], numbers["y"], numbers["yanchor"]) == ("paper", 1, "top")
+        assert low < numbers["x"] < high and np.max(drawn.data[-1]["y"]) <= 0.75 * top
+        assert numbers["xanchor"] == ("left" if numbers["x"] < (low + high) / 2 else "right")
 
 
 @pytest.mark.parametrize(
@@ -115,28 +128,43 @@ def test_gradient_curves_are_of_this_run(link: dict[str, str]) -> None:
     app = open_part("why", **link)
     choice = app.session_state["choice"]
     pipeline, trace = pipelines.pipeline(choice.pipeline), pipelines.run(choice.pipeline, choice.subject)
-    (shown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "add_and_norm.gradients"]
-    drawn = [numbers(line["y"]) for line in shown["data"]]
-    token = 0 if trace.picture is not None else 1
-    np.testing.assert_allclose(drawn[1], gradient_lengths(pipeline.network, trace.states()[0], token, False), rtol=1e-4)
-    assert f"{drawn[3][:-1].min():.2f}" in said(app)
+    shown = {chart["key"].split(".")[1]: chart["figure"]["data"] for chart in charts(app)}
+    drawn = [numbers(line["y"]) for line in shown["gradients"]]
+    network, token = untrained(pipeline.config), 0 if trace.picture is not None else 1
+    for line, residual in zip(drawn, (True, False), strict=True):
+        np.testing.assert_allclose(line, gradient_lengths(network, trace.states()[0], token, residual), rtol=1e-4)
+        assert f"{line[:-1].min():.2f} times" in said(app)
+    for line, name in zip(shown["lengths"], ("all", "norm"), strict=True):
+        length = fates(pipeline, choice.subject)[name].length
+        np.testing.assert_allclose(numbers(line["y"]), length, rtol=1e-4)
+        assert f"{length[-1]:,.0f}" in said(app)
 
 
 def test_edited_run_shows_no_gradients() -> None:
     cut = Edit("layers.0.attention.heads", "zero", head=1)
-    assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == ["add_and_norm.batch_norm"]
+    assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == ["add_and_norm.lengths"]
+
+
+def test_without_norms_whose_numbers_overflow_no_lengths_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = Fate(np.zeros(7), np.full(7, 14.0))
+    monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual})
+    app = open_part("why")
+    assert [chart["key"] for chart in charts(app)] == ["add_and_norm.gradients"]
+    assert "no norm: the numbers grow too large" in texts(app)
 
 
 def test_ablated_sublayer_shows_measured_curve_guess_and_words() -> None:
     app, pipeline = open_part("arrows", token="3"), pipelines.pipeline("text")
     found = fates(pipeline, SENTENCE)
     (drawn,) = [chart["figure"] for chart in charts(app) if chart["key"] == "add_and_norm.without"]
-    for trace, end, (name, fate) in zip(drawn["data"], drawn["layout"]["annotations"], found.items(), strict=True):
+    ends = zip(drawn["layout"]["annotations"], drawn["layout"]["shapes"], strict=True)
+    for trace, (end, lead), (name, fate) in zip(drawn["data"], ends, found.items(), strict=True):
         np.testing.assert_allclose(numbers(trace["y"]), fate.alike, atol=1e-4)
+        assert (lead["y0"], lead["y1"]) == pytest.approx((fate.alike[-1], end["y"]), abs=1e-4), "it leads to its line"
+        assert end["font"]["color"] == legible(lead["line"]["color"]) == legible(trace["line"]["color"])
         run = pipeline(SENTENCE, () if name == "all" else parted(pipeline.graph, name))
         p = softmax(run["logits"][2].astype(np.float64))
         assert f"“{run.outputs[p.argmax()]}” {decimal(p.max())}" in end["text"], name
-    assert f"{found['norm'].length[-1]:,.0f}" in said(app)
     layer = int((found["residual"].alike >= without.THE_SAME).argmax())
     assert f"after layer {layer}: mean cosine {found['residual'].alike[layer]:.2f}" in said(app)
 

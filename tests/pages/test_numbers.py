@@ -24,7 +24,7 @@ from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
 from model.measures.siamese import AtWords
 from model.measures.sources import made_of, of_lead, of_sum
-from model.measures.without import answers, ffn_off, one_against_all
+from model.measures.without import Fate, answers, ffn_off, one_against_all
 from model.translator import Task
 from pages.add_and_norm import pictures as add_and_norm
 from pages.add_and_norm import why_add_and_norm
@@ -386,6 +386,9 @@ def without_ffn_the_first_guesses_are_those_of_the_changed_runs(run, at):
 # -- residual connections and LayerNorm ------------------------------------------------------------------------------
 
 
+FATE = Fate(np.zeros(7), np.arange(10.0, 17.0))
+
+
 def on_the_way(run: Trace, at: Place, focus: str = "norm") -> Picture:
     of = add_and_norm.AddNorm(run, at)
     return add_and_norm.maps(run, at, {"output": of.sub.output, "sum": of.sub.sum, "norm": of.norm}[focus], None)
@@ -450,27 +453,19 @@ def a_token_that_was_taken_away_is_left_out_of_the_typical_push(run, at):
     yield f"(the median) is {np.median(np.delete(found, 2) / np.delete(before, 2)):.0%} as long"
 
 
-@row(add_and_norm.histogram, token=3)
-def normalised_vectors_have_mean_0_and_deviation_1(run, at):
-    normed = run["layers.1.norm_1"][3]
-    yield from ("; 0 and 1.0000 once normalized", f"{normed.mean():.3f} and {normed.std():.3f} after")
-
-
 @row(on_the_way, DOG, Edit("layers.0.add_1", "zero", token=2), layer=0, token=2)
 def of_a_vector_of_zeros_no_standard_deviation_of_1_is_told(run, at):
     yield "standard deviation 0.000 to 1.000, then"
 
 
-@row(why_add_and_norm.batch_norm, token=2)
-def batch_norm_hangs_on_the_other_tokens(run, at):
-    rows = run[run.graph.sublayers(1)[0].norm_reads]
-    batch, without = ((some - some.mean(0)) / np.sqrt(some.var(0) + 1e-5) for some in (rows, rows[:-1]))
-    yield from (batch.std(1), f"{np.abs(batch[:-1] - without)[2].mean():.2f}")
-
-
-@row(lambda run, at: why_add_and_norm.gradients_by_layer(run, at, np.full((2, 2, 7), 0.007)))
+@row(lambda run, at: why_add_and_norm.gradients_by_layer(run, at, np.full((2, 7), 0.007)))
 def a_small_gradient_is_not_rounded_up(run, at):
     yield "0.007 times"
+
+
+@row(lambda run, at: why_add_and_norm.lengths_by_layer(run, at, FATE, FATE._replace(length=FATE.length * 1e4)))
+def lengths_stand_with_the_norms_and_without(run, at):
+    yield from (FATE.length, FATE.length * 1e4, "length of 160,000", "with 16")
 
 
 # -- layers ----------------------------------------------------------------------------------------------------------

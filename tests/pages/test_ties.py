@@ -18,7 +18,6 @@ from model.measures.without import kept_of
 from model.translator import Task, TranslationTrace
 from pages.add_and_norm import pictures as add_and_norm
 from pages.add_and_norm.pictures import AddNorm
-from pages.add_and_norm.why_add_and_norm import batch_norm
 from pages.answer import pictures as answer
 from pages.attention import overlay
 from pages.attention import pictures as attention
@@ -189,9 +188,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     heads.needed: (WORDS | DRAWN, lost(heads.needed, lambda run: 1 + 2 * run.config.heads)),
     add_and_norm.one_vector: (WORDS | DRAWN | ONE, add_and_norm.one_vector),
     add_and_norm.on_the_way: (WORDS | DRAWN | ONE, add_and_norm.on_the_way),
-    add_and_norm.histogram: (WORDS, add_and_norm.histogram),
     add_and_norm.maps: (WORDS, lambda run, at: add_and_norm.maps(run, at, AddNorm(run, at).norm, None)),
-    batch_norm: (WORDS, batch_norm),
     layers.similarity: (WORDS | DRAWN, layers.similarity),
     layers.origin: (WORDS | DRAWN, layers.origin),
     layers.path: (WORDS | DRAWN, layers.path),
@@ -226,7 +223,8 @@ for step in ("scores", "scaled", "heads"):  # as many sentences of one function
     MAKES[partial(attention.step_map, step)] = WORDS, partial(attention.step_map, prefix=PREFIX, step=step)
 #: Pictures without sentences about numbers, or called above in another way.
 OTHERS = {
-    "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
+    "gradients_by_layer",
+    "lengths_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
     "colours", "cut", "pixels_of_one", "similarity_of_words", "similarity_of_patches", "components", "turns",
     "biases", "vectors_of_distances", "order", "aligning_heads", "moved_most", "band", "quantity_map", "matrix",
     "parts_picture", "vectors", "probe_looks", "as_makers", "step_map", "heads_by_origin", "without_mask",

@@ -34,7 +34,6 @@ from pages.drawing.figures.curves import (
     bars_with_numbers,
     grouped_bars,
     lines,
-    outlines,
     stairs,
     undivided,
     waterfall,

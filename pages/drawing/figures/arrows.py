@@ -153,7 +153,7 @@ def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[st
     """Lengths (step, point) over several steps; points: before, after adding, and perhaps after the norm. A click near
     a point gives its step.
 
-    steps: their names. titles: of lengths, of adding, of the norm. The points of the chosen step show their numbers.
+    steps: their names. titles: of lengths, of adding, of the norm. The numbers of the chosen step stand above it.
     """
     count, points = lengths.shape
     x = np.arange(count)[:, None] + np.linspace(-0.5, 0.5, points)
@@ -167,17 +167,10 @@ def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[st
             ]
             traces.append(stroke(ends, colour, 2.5, name=label(title)))
     of = [step for step in range(count) for _ in range(points)]
-    said = [
-        f"<b>{length:.1f}</b>" if step == chosen else ""
-        for step, length in zip(of, lengths.ravel().tolist(), strict=True)
-    ]
     traces.append(
         at(
             np.stack([x.ravel(), lengths.ravel()], axis=1),
-            "markers+text",
-            text=said,
-            textposition=["bottom left", "top center", "bottom right"][:points] * count,
-            textfont={"color": INK[mode()]},
+            "markers",
             cliponaxis=False,
             customdata=np.array(of)[:, None],
             marker={"size": 6, "color": INK[mode()]},
@@ -188,10 +181,17 @@ def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[st
         )
     )
     band = {"type": "rect", "x0": chosen - 0.5, "x1": chosen + 0.5, "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    early = 2 * chosen < count
+    numbers: dict[str, object] = {
+        "text": f"<b>{' → '.join(f'{length:.1f}' for length in lengths[chosen].tolist())}</b>"
+    }
+    numbers |= {"x": chosen - 0.5 if early else chosen + 0.5, "xanchor": "left" if early else "right"}
+    numbers |= {"yref": "paper", "y": 1, "yanchor": "top", "showarrow": False, "font": {"color": INK[mode()]}}
     named = [label(name).replace(" ", "<br>", 1) for name in steps]
     layout = {
         "xaxis": scale("", **BARE, tickvals=list(range(count)), ticktext=named, tickangle=0, range=[-0.8, count]),
-        "yaxis": scale(titles[0], zeroline=True, range=[0, 1.2 * lengths.max() or 1.0]),
+        "yaxis": scale(titles[0], zeroline=True, range=[0, 1.4 * lengths.max() or 1.0]),  # with room for the numbers
+        "annotations": [numbers],
         "shapes": [band | {"fillcolor": tint(ACCENT, 0.18), "line": {"width": 0}}],
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},

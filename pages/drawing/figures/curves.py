@@ -24,6 +24,7 @@ from pages.drawing.figures.base import (
     guessed,
     ink_on,
     label,
+    legible,
     look,
     on_screen,
     scale,
@@ -31,7 +32,6 @@ from pages.drawing.figures.base import (
     spread,
     stroke,
     text_width,
-    tint,
     words_at,
 )
 from pages.drawing.figures.theme import big, font_size, letters, mode, scaled
@@ -40,7 +40,6 @@ from pages.drawing.text.numbers import signed, three, whole, written
 #: The line at 0, where bars begin.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
 GAP = 0.25  # share of a group's width
-BINS = 32  # of a histogram
 BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the bar in question
 MOST_TICKS = 32  # below stairs
 #: Columns of a table beside bars: each a head, in Plotly's markup, and a text for each row.
@@ -327,37 +326,6 @@ def grouped_bars(
     return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": GAP})
 
 
-def outlines(
-    series: Mapping[str, np.ndarray],
-    value_title: str,
-    count_title: str,
-    colours: Sequence[str],
-    *,
-    before: Mapping[str, np.ndarray] | None = None,
-) -> Figure:
-    """Histograms of several sets of values over the same bins, as outlines that may overlap.
-
-    before: the same sets in another run, dashed.
-    """
-    before = before or {}
-    edges = np.histogram_bin_edges(np.concatenate([*map(np.ravel, (*series.values(), *before.values()))]), BINS)
-
-    def outline(title: str, values: np.ndarray, **line: object) -> dict:
-        hover = f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>"
-        counts, middles = np.histogram(values, edges)[0], (edges[:-1] + edges[1:]) / 2
-        line = {"shape": "hvh", **line}
-        return at(np.stack([middles, counts], axis=1), "lines", line=line, hovertemplate=hover)
-
-    traces = []
-    for (title, values), colour in zip(series.items(), colours, strict=True):
-        filled = {"fill": "tozeroy", "fillcolor": tint(colour, 0.12), "name": label(title)}
-        traces.append(outline(title, values, color=colour, width=2) | filled)
-    for (title, values), colour in zip(before.items(), colours, strict=False):
-        traces.append(outline(title, values, color=colour, width=1.5, dash="dash") | {"showlegend": False})
-    layout = {"xaxis": scale(value_title, zeroline=True), "yaxis": scale(count_title, rangemode="tozero"), **LEGEND}
-    return figure_of(traces, layout | look(scaled(330)))
-
-
 def activation_curve(
     curve: tuple[np.ndarray, np.ndarray],
     points: tuple[np.ndarray, np.ndarray],
@@ -422,7 +390,7 @@ def lines(
     """One line for each name: values (name, step). Four lines can be told apart by dash and colour.
 
     there: the values in another run, as thin lines with hollow marks. ends: a text below each name; both then stand at
-    the line's end, in place of a legend.
+    the line's end, in place of a legend, and a dotted line leads to those that are moved for want of room.
     """
     styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
     traces = [
@@ -449,13 +417,19 @@ def lines(
     layout |= look(height)
     if ends:
         size, span = font_size(), float(np.ptp([0.0, *values.ravel()])) or 1.0
-        places = -spread(-values[:, -1], 2.8 * size * span / (height - 110))
-        font = {"size": size, "color": INK[mode()]}
+        least, last = 2.8 * size * span / (height - 110), values.shape[1] - 1
+        places = -spread(-values[:, -1], least)
+        places = np.maximum(places, min(0, values.min()) + least * places.argsort().argsort())  # none below the axis
         beside = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 4, "align": "left", "showarrow": False}
-        layout["annotations"] = [
-            beside | {"y": float(y), "text": f"<b>{label(name)}</b><br>{label(end)}", "font": font}
-            for y, name, end in zip(places, names, ends, strict=True)
-        ]
+        layout["annotations"], layout["shapes"] = [], []
+        for y, name, end, trace in zip(places.tolist(), names, ends, traces, strict=False):
+            colour, said = trace["line"]["color"], f"<b>{label(name)}</b><br>{label(end)}"
+            layout["annotations"].append(
+                beside | {"y": y, "text": said, "font": {"size": size, "color": legible(colour)}}
+            )
+            ends_of = {"x0": last, "x1": last + 0.4, "y0": float(trace["y"][-1]), "y1": y}
+            layout["shapes"].append({"type": "line", "line": {"color": colour, "width": 1, "dash": "dot"}} | ends_of)
+        layout["xaxis"]["range"] = [-0.2, last + 0.4]
         layout["margin"]["r"] += math.ceil(size * max(map(text_width, (*names, *ends))))
         layout["showlegend"] = False
     return figure_of(traces, layout)

@@ -89,11 +89,6 @@ def filled_up(name: str, ids: Sequence[int], token: int) -> FilledUp:
 
 @kept(256)
 def gradients(name: str, X_0: np.ndarray, token: int) -> np.ndarray:
-    """`gradient_lengths` of a pipeline: (trained or untrained, with or without residual sums, 1 + layers)."""
-    trained = pipelines.pipeline(name).network
-    return np.stack(
-        [
-            [gradient_lengths(network, X_0, token, residual) for residual in (True, False)]
-            for network in (trained, untrained(trained.config))
-        ]
-    )
+    """`gradient_lengths` of a pipeline before training: (with or without residual sums, 1 + layers)."""
+    network = untrained(pipelines.pipeline(name).network.config)
+    return np.stack([gradient_lengths(network, X_0, token, residual) for residual in (True, False)])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from model import Edit, deadline
-from model.measures.without import PARTS, Answers, without
+from model.measures.without import PARTS, Answers, Fate, without
 from pages.drawing.figures import Axis, lines
 from pages.drawing.figures.theme import big
 from pages.drawing.picture import Picture, outputs_of, says_words
@@ -24,12 +24,9 @@ text, word = texts_of("without")
 
 def alike_without(screen: Screen, pen: Pen) -> None:
     """How alike all words are after each layer, and the first guess: unchanged, without sums, without norms."""
-    asked = screen.choice.pipeline, screen.subject, screen.run.edits
-    tokens, runs = len(screen.run.tokens), 2 * (1 + len(PARTS))
-    if waits(screen.run.config, tokens, runs, ("without", *asked)):
+    found = fates_of(screen)
+    if found is None:
         return
-    with deadline.within(seconds_for(screen.run.config, tokens, runs)):
-        found = without_parts(*asked)
     alike = np.stack([fate.alike for fate in found.values()])
     steps, names = [str(layer) for layer in range(alike.shape[1])], [word(f"line_{name}") for name in found]
     rows = [() if name == "all" else without(screen.run.graph, name) for name in found]
@@ -45,13 +42,26 @@ def alike_without(screen: Screen, pen: Pen) -> None:
         layer = int(same.argmax()) if same.any() else -1
         numbers = {"alike": two(fate.alike[layer]), "all": two(whole.alike[layer])}
         said.append(text("read_same" if same.any() else "read_residual", layer=layer, **numbers))
-    if fate := found.get("norm"):
-        said.append(text("read_norm", length=f"{fate.length[-1]:,.0f}", usual=f"{whole.length[-1]:,.0f}"))
-    said += [text("read_overflow", part=word(f"line_{name}")) for name in PARTS if name not in found]
+    said += [overflows(name) for name in PARTS if name not in found]
     sentence, sides = " ".join(said), (Axis(word("axis_layer"), steps), word("axis_alike"))
     figure = lines(alike, names, *sides, ends=ends, height=400 if big() else 235).tell(fills=room_of(sentence, 0.4))
     table = pd.DataFrame(alike.T, index=steps, columns=names)
     pen.show("without", Picture(figure, sentence, title=word("title"), table=table, fixed=True))
+
+
+def fates_of(screen: Screen) -> dict[str, Fate] | None:
+    """What becomes of the tokens without each part; None while it waits for the button, which it draws."""
+    asked = screen.choice.pipeline, screen.subject, screen.run.edits
+    tokens, runs = len(screen.run.tokens), 2 * (1 + len(PARTS))
+    if waits(screen.run.config, tokens, runs, ("without", *asked)):
+        return None
+    with deadline.within(seconds_for(screen.run.config, tokens, runs)):
+        return without_parts(*asked)
+
+
+def overflows(part: str) -> str:
+    """That nothing can be computed without a part."""
+    return text("read_overflow", part=word(f"line_{part}"))
 
 
 def answers_with(screen: Screen, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
