@@ -28,6 +28,7 @@ MADE_FROM = {"text": ("text.safetensors",), "translation": ("text.safetensors", 
 TAUGHT: dict[tuple[int, int], Literal["up", "down"]] = {(3, 0): "up", (3, 1): "down"}
 THIRDS = ("high", "middle", "low")
 LEVELS = {"top": 3, "middle": 2, "low": 2}  # number of contexts kept for each neuron
+OFTEN, ABOVE = 1 / 3, 0.1  # least share of a role, and how far it stands above its baseline
 Language = Literal["all", "en", "zh"]
 T = TypeVar("T")
 
@@ -66,8 +67,15 @@ class Role:
 
     @property
     def clear(self) -> bool:
-        """Whether the role is reliable: it holds in half of its places, or 10 points above its baseline."""
-        return self.share >= 0.5 or self.margin >= 0.1
+        """Whether the head has this role, as `stands_out` says."""
+        return stands_out(self.share, self.share - self.margin)
+
+
+def stands_out(share: float, baseline: float) -> bool:
+    """Whether a head does something often enough to be named by it: in a third of its places, and clearly above what
+    chance or a fixed distance gives.
+    """
+    return share >= OFTEN and share - baseline >= ABOVE
 
 
 @dataclass(frozen=True)

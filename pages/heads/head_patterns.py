@@ -1,19 +1,18 @@
 """What each head of a run does, in figures and by name: over a corpus where that was measured, else on this input."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from model import Trace
 from model.analysis import HeadPattern, head_pattern, head_table, placed
-from model.measures.tables import HeadRoles, Role
+from model.measures.tables import HeadRoles, Role, stands_out
 from pages.attention.overlay import every_weight
 from pages.drawing.cache import once_a_run
 from pages.drawing.text import language, plain
-from pages.drawing.text.numbers import percent, two
+from pages.drawing.text.numbers import percent
 from pages.drawing.text.roles import relation_in_words
-
-MUCH, NOTABLE = 0.4, 3  # a weight that names a head; so many times that of an even head do, too
 
 
 @once_a_run
@@ -31,20 +30,20 @@ def head_patterns(run: Trace) -> tuple[dict[str, np.ndarray], dict[tuple[int, ..
 
 @dataclass(frozen=True)
 class HeadName:
-    """What a head does, in two or three words.
+    """What a head does, in two or three words; none of a head that does nothing often enough.
 
-    kind: the word that such heads share. name: the same, or which relation or token it is. figure: "78%" of the places
-    of a corpus, or ".31", its mean weight there on this input; "" where neither is meant. brief: the name where there
-    is little room; for a relation, as Universal Dependencies has it.
+    kind: the word that such heads share. brief: the same in five letters. name: the same, or which relation or token it
+    is. figure: in how many places of a corpus, or for how many tokens of this input, that is what is attended to most;
+    "" where neither is meant.
     """
 
-    kind: str
-    name: str
-    figure: str
+    kind: str = ""
     brief: str = ""
+    name: str = ""
+    figure: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name} {self.figure}".rstrip()
+        return f"{self.name} {self.figure}".strip() or plain("roles.unclear")
 
 
 def head_names(run: Trace, roles: HeadRoles | None) -> dict[tuple[int, ...], HeadName]:
@@ -52,12 +51,13 @@ def head_names(run: Trace, roles: HeadRoles | None) -> dict[tuple[int, ...], Hea
 
     roles: those of the network, as long as nothing of it is changed.
     """
-    kept = _kept(run)
+    kept, weights = _kept(run), every_weight(run)
     key = language(), roles is None
     if key not in kept:
         patterns = head_patterns(run)[1]
         kept[key] = {
-            place: by_role(roles.of(*place)) if roles else _by_run(run, does) for place, does in patterns.items()
+            place: _by_role(roles.of(*place)) if roles else _by_run(run, weights[place], does)
+            for place, does in patterns.items()
         }
     return kept[key]
 
@@ -67,20 +67,33 @@ def _kept(run: Trace) -> dict[tuple[str, bool], dict[tuple[int, ...], HeadName]]
     return {}
 
 
-def by_role(role: Role) -> HeadName:
-    kind = plain(f"heads.kind_{role.name}")
-    if role.relation is None:
-        brief = plain("heads.brief_same") if role.name == "same" else ""
-        return HeadName(kind, kind, percent(role.share), brief)
-    relation = relation_in_words(role.relation).split(" (")[0]
-    arrow = f"{relation} →" if role.direction == "to_head" else f"→ {relation}"
-    return HeadName(kind, arrow, percent(role.share), role.relation)
+def _by_role(role: Role) -> HeadName:
+    if not role.clear:
+        return HeadName()
+    kind, brief = _words(role.name)
+    relation = role.relation and relation_in_words(role.relation).split(" (")[0]
+    name = kind if relation is None else f"{relation} →" if role.direction == "to_head" else f"→ {relation}"
+    return HeadName(kind, brief, name, percent(role.share))
 
 
-def _by_run(run: Trace, pattern: HeadPattern) -> HeadName:
-    named = pattern.name == "near" or pattern.figure >= min(MUCH, NOTABLE * pattern.reference)
-    kind = plain(f"heads.kind_{pattern.name if named else 'broad'}")
-    if pattern.name in ("near", "broad") or not named:  # by a distance, or by none
-        return HeadName(kind, kind, "")
+def _by_run(run: Trace, weights: np.ndarray, pattern: HeadPattern) -> HeadName:
+    kind, brief = _words(pattern.name)
+    if pattern.name in ("alone", "near", "broad"):
+        return HeadName(kind, brief, kind)
+    share = _share(weights.argmax(-1), pattern, run.tokens)
+    if not stands_out(share, pattern.reference):
+        return HeadName()
     name = kind if pattern.place is None else plain("common.quoted", token=placed(run.tokens)[pattern.place])
-    return HeadName(kind, name, two(pattern.figure).removeprefix("0"))
+    return HeadName(kind, brief, name, percent(share))
+
+
+def _share(best: np.ndarray, pattern: HeadPattern, tokens: Sequence[str]) -> float:
+    """In what share of the tokens the key that each attends to most is the one of the pattern."""
+    offset = {"itself": 0, "previous": -1, "next": 1}.get(pattern.name)
+    if offset is not None:
+        return float((best == np.arange(len(best)) + offset).mean())
+    return float(np.mean([key == pattern.place or tokens[key] == f"[{pattern.name.upper()}]" for key in best]))
+
+
+def _words(name: str) -> tuple[str, str]:
+    return plain(f"heads.kind_{name}"), plain(f"heads.brief_{name}")

@@ -11,13 +11,14 @@ from pages.drawing.picture import touched
 from pages.drawing.place import Place
 from pages.drawing.screen import Screen
 from pages.drawing.text.numbers import two
-from pages.heads.head_patterns import by_role, head_patterns
+from pages.drawing.text.roles import measured_role
+from pages.heads.head_patterns import head_patterns
 from pages.heads.pictures import all_heads, chosen_head, lengths, text, unit
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.cell_map import draw_map
 from pages.screen.sections.roles import source
 
-FACTS = 315  # pixels that stay free below the chosen head, for what is said of it and the end of the page
+FACTS = 265  # pixels that stay free below the chosen head, for what is said of it and the end of the page
 
 
 def overview(screen: Screen, pen: Pen) -> None:
@@ -45,7 +46,7 @@ def _chosen_head(screen: Screen, pen: Pen) -> None:
     def called(run: Trace, place: Place) -> str:
         roles = None if screen.two.differs else _roles(screen, run)
         role = roles and roles.of(place.layer, place.head)
-        return str(by_role(role)) if role else ""
+        return measured_role(role) if role else ""
 
     draw_map(
         screen, pen, screen.at.of("layers.{l}.attention.weights"),

@@ -27,11 +27,12 @@ from pages.drawing.text.numbers import decimal, first, three
 from pages.heads.head_patterns import HeadName, head_names
 
 AXES = ("layer", "head", "query", "key")  # of all weights
-BELOW = 275  # pixels that stay free below the tiles, as beside them
+BELOW = 225  # pixels that stay free below the tiles, as beside them
 MOST_CALLED = 12  # heads of a layer whose names have room below their tiles
-ROOM = 520  # pixels, that all tiles side by side have on a desk
-LETTER, SIGN = 4.8, 10  # pixels: how wide a letter of such a name is, and a Chinese character or an arrow
-STRETCH = 1.5  # width ÷ height that the browser gives a tile at most, if it shall be square
+ROOM, APART = 600, 3  # pixels, that all tiles side by side have on a desk, and between their names
+#: Pixels: how wide the letters of such a name are, at least; a Chinese character or an arrow.
+NARROW, LETTER, BROAD, SIGN = 3.6, 6.2, 10, 12
+STRETCH = 1.6  # width ÷ height that the browser gives a tile at most, if it shall be square
 LOW = 42  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
 text, word = texts_of("heads")
 part, part_word = texts_of("contribution")
@@ -41,7 +42,7 @@ def chosen_head(run: Trace, place: Place, *, called: str = "", **look: Any) -> P
     """The map of the chosen head. called: its role over a corpus. look: as for `quantity_map`."""
     title = place.where()[:1].upper() + place.where()[1:]
     made = attention_map(run, place, title=title, **look)
-    return replace(made, sentence=f"{made.sentence} {text('read_corpus', name=called)}") if called else made
+    return replace(made, sentence=f"{made.sentence} {text('read_corpus', role=called)}") if called else made
 
 
 def unit(run: Trace) -> str:
@@ -56,8 +57,9 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
     called, names = head_names(run, roles), [word("axis_layer"), word("axis_head")]
     block, high = block_of(every.shape), _tall(layers)
     least = min(high, 66 + layers * LOW)
-    below = [] if big() or heads > MOST_CALLED or n == 1 else [_fitting(name, ROOM / heads) for name in called.values()]
-    widest = max(map(_wide, below), default=0)
+    below = [] if big() or heads > MOST_CALLED or n == 1 else [fitting(name, ROOM / heads) for name in called.values()]
+    brief = [name.brief for name in called.values()]
+    widest, narrow = (round(heads * max(map(wide, words), default=0)) for words in (below, brief))
 
     def draw(shown: Numbers) -> Figure:
         largest = shown.array.max(axis=(2, 3))
@@ -72,9 +74,10 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
                 for at, name in called.items()
             ],
             words=[] if shown.differs else below,
+            brief=brief,
             height=high,
             least=least,
-            square=widest <= STRETCH * LOW,  # else tiles are as wide as there is room
+            square=widest <= heads * STRETCH * LOW,  # else tiles are as wide as there is room
             above=True,
         )
         return figure.tell(
@@ -82,7 +85,8 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
             grows=least,
             large=True,
             wide=True,
-            called=heads * widest,
+            roomy=widest,
+            called=narrow,
         )
 
     def table(shown: Numbers) -> pd.DataFrame:
@@ -90,8 +94,9 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
         return pd.DataFrame(shown.array.reshape(-1, n), index=rows, columns=run.tokens)
 
     many = Counter(name.kind for name in called.values())
-    kinds = [f"{kind} ({count})" for kind, count in many.most_common()]
-    said = [text("read_all", count=len(called), n=n, kinds=plain("common.comma").join(kinds))]
+    kinds = [f"{kind} {many[kind]}" for kind in sorted(filter(None, many), key=lambda kind: -many[kind])]
+    kinds += [f"{HeadName()} {many['']}"] * ("" in many)
+    said = [text("read_all", count=len(called), kinds=plain("common.comma").join(kinds))]
     said += [text("read_blocks", block=block)] * (block > 1)
     axes = *map(Axis, names), token_axis(run, ""), Axis("", run.tokens)
     return Picture(
@@ -106,20 +111,20 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
     )
 
 
-def _fitting(name: HeadName, most: float) -> str:
-    """Name and figure in so many pixels; else without arrow, then the brief name, then the beginning of the name."""
-    short, figure = name.name.strip("→ "), f" {name.figure}".rstrip()
-    if _wide(str(name)) <= most:
-        return str(name)
-    if name.brief and _wide(short + figure) > most:
-        short = name.brief
-    while len(short) > 1 and _wide(short + figure) > most:
-        short = short.removesuffix("…")[:-1] + "…"
-    return short + figure
+def fitting(name: HeadName, most: float) -> str:
+    """What a head does, in at most so many pixels: its token, else its kind, with the figure, else without."""
+    token = name.name if name.name.startswith(plain("common.quoted", token="")[0]) else name.kind
+    every = (f"{token} {name.figure}", f"{name.kind} {name.figure}", name.kind)
+    return next((words.strip() for words in every if wide(words) <= most), name.brief)
 
 
-def _wide(name: str) -> float:
-    return sum(LETTER if sign.isascii() or sign in "“”…" else SIGN for sign in name)
+def wide(name: str) -> float:
+    """How many pixels a name takes below a tile, with the room beside it; 0 for none."""
+    kinds = (("fijlrt .,:-“”[]", NARROW), ("mwMW%", BROAD))
+    own = sum(
+        next((size for signs, size in kinds if sign in signs), LETTER if sign.isascii() else SIGN) for sign in name
+    )
+    return own + APART if name else 0
 
 
 def _first_named(name: str, count: int) -> Axis:

@@ -249,6 +249,8 @@ def test_a_head_table_reads_back(folder) -> None:
     assert list(tables.head_roles("translation"))[:2] == list(roles) == [(f"layers.{i}.attention", 0) for i in (0, 1)]
     ahead = roles.of(0, 0)
     assert (ahead.name, ahead.share, ahead.relation, ahead.clear) == ("next", 1, None, True)
+    some = [tables.Role("next", *found, 1) for found in ((0.19, 0.15), (0.6, 0.05), (0.34, 0.3))]
+    assert [role.clear for role in some] == [False, False, True]
     assert ahead.count == 2 * roles.of(0, 0, "en").count
     thirds = [[example.weight for example in ahead.examples[third]] for third in tables.THIRDS]
     assert [len(third) for third in thirds] == [3, 3, 3]

@@ -253,7 +253,7 @@ def what_heads_write_has_the_lengths_that_are_drawn(run, at):
 def the_table_of_all_heads_has_a_row_for_each_query(run, at):
     table = heads.all_heads(run, at).tabled()
     np.testing.assert_array_equal(table.loc[(3, 4, 2)], run["layers.2.attention.weights"][3, 1])
-    yield "Heads: 48, each"
+    yield "Heads (48): "
 
 
 @row(partial(heads.mixed, focus=A + "concat"), head=2)

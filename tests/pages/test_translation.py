@@ -196,7 +196,7 @@ def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
         role = roles.at(f"decoder.layers.{layer - 1}.cross", head - 1)
         told = said(opened(tab="alignment", layer=str(layer), head=str(head)))
         assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
-        assert f"{percent(role.share)} of places" in told
+        assert (f"{percent(role.share)} of places" in told) == role.clear
         assert ("may be chance" in told) == (not role.clear)
 
 

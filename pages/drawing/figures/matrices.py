@@ -411,6 +411,7 @@ def tiles(
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
     words: Sequence[str] = (),
+    brief: Sequence[str] = (),
     height: int | None = None,
     least: int | None = None,
     square: bool = False,
@@ -420,9 +421,9 @@ def tiles(
 
     One stitched heatmap of bytes, a hundred times cheaper than subplots. A tile is one unit large, so a click gives the
     tile, not the cell. scale, limit: as in `heatmap`. chosen: the tile outlined. hover: a line for each tile, row by
-    row; words: the same, written below the tiles, with room for them down to the `least` height. square: whether tiles
-    are square. above: columns are named above, without axis titles. Very many cells are drawn in blocks, see
-    `block_of`. NaN is transparent.
+    row; words: the same, written below the tiles, with room for them down to the `least` height; brief: shorter ones,
+    where tiles are narrow. square: whether tiles are square. above: columns are named above, without axis titles. Very
+    many cells are drawn in blocks, see `block_of`. NaN is transparent.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -434,7 +435,7 @@ def tiles(
     if scale != "signed":
         ends[1] = up_to(largest, values)
     height = height or min(620, scaled(66 + n_rows * 68))
-    size = round(0.8 * font_size())
+    size = font_size()
     share = (
         min(WORDS * size * n_rows / ((least or height) - 6 * font_size()), 0.4) if words else 0.0
     )  # of a tile with its word
@@ -456,6 +457,7 @@ def tiles(
         row, column = np.divmod(np.arange(len(words)), n_columns)
         foot = row + 0.5 - (share + GAP / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
+        below |= {"meta": {"short": list(map(label, brief))}}
         traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
     layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square)
     if above:

@@ -7,15 +7,15 @@ from pages.drawing.text.numbers import percent
 
 def role_in_words(role: Role) -> str:
     """ "attends to the next piece, in 97 % of places"; a relation with both its ends and its direction."""
-    said = {"share": percent(role.share), "margin": plain("roles.margin", points=f"{100 * role.margin:+.0f}")}
+    share = percent(role.share)
     if role.relation is None:
-        return plain(f"roles.{role.name}", **said)
-    return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
+        return plain(f"roles.{role.name}", share=share)
+    return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), share=share)
 
 
 def measured_role(role: Role) -> str:
     """The role of a head, or a text that says that it has no clear one."""
-    return role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
+    return role_in_words(role) if role.clear else plain("roles.unclear")
 
 
 def relation_in_words(relation: str) -> str:

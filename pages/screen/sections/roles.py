@@ -10,9 +10,9 @@ from model import WeightsError
 from model.measures.tables import TAUGHT, Example, Role, head_roles
 from pages.drawing.screen import Screen
 from pages.drawing.state.offered import offered
-from pages.drawing.text import language, literal, plain, t
-from pages.drawing.text.numbers import two
-from pages.drawing.text.roles import measured_role
+from pages.drawing.text import joined, language, literal, plain, t
+from pages.drawing.text.numbers import percent, two
+from pages.drawing.text.roles import measured_role, role_in_words
 from pages.screen.components.tables import markdown_table
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
@@ -63,16 +63,19 @@ def show_role(screen: Screen, pen: Pen) -> None:
         say_absent("roles", choice.pipeline)
         return
     role = roles.of(choice.layer, choice.head)
-    said = measured_role(role)
-    how = "measured_other" if choice.pipeline in offered() else "measured"
-    st.markdown(t(f"roles.{how}", where=screen.at.where(), role=said, count=f"{role.count:,}"))
+    how = "none" if not role.clear else "measured_other" if choice.pipeline in offered() else "measured"
+    told = [t(f"roles.{how}", where=screen.at.where(), role=role_in_words(role), count=f"{role.count:,}")]
+    if role.clear and role.relation:
+        told.append(t("roles.baseline", baseline=percent(max(0.0, role.share - role.margin))))
+    st.markdown(joined(" ".join(told)))
     if choice.pipeline == "text" and (way := TAUGHT.get((choice.layer, choice.head))):
         st.markdown(t("roles.taught", direction=plain(f"roles.taught_{way}")))
     own = roles.of(choice.layer, choice.head, language()) if language() in roles.languages else role
     does = attrgetter("name", "relation", "direction")
     shown = own if does(own) == does(role) else role
     examples = sorted(
-        chain(*shown.examples.values()), key=lambda one: (one.text.isascii() == (language() == "zh"), -one.weight)
+        chain(*shown.examples.values()) if role.clear else (),
+        key=lambda one: (one.text.isascii() == (language() == "zh"), -one.weight),
     )
     rows = [(_sentence(example), two(example.weight)) for example in examples]
     if rows:
