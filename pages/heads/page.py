@@ -28,7 +28,6 @@ FORMER: Mapping[str, str | Mapping[str, object]] = {
     **dict.fromkeys(("all", "hunt", "average", "figures", "scatter"), "overview"),
     "role": "roles",
     **dict.fromkeys(("one", "written"), "contribution"),
-    "mixed": {"tab": "contribution", "stage": "output"},
 }
 
 
@@ -45,14 +44,14 @@ def tabs(screen: Screen) -> Tabs:
     tabs = {"overview": overview}
     if may_have_roles(screen.choice.pipeline):
         tabs["roles"] = show_role
-    tabs["contribution"] = contribution
+    tabs |= {"contribution": contribution, "mixed": concatenated}
     if can_be_told(screen):
         tabs["origins"] = every_head
     return tabs
 
 
 def contribution(screen: Screen, pen: Pen) -> None:
-    """What each head writes, beside it whether the answer needs it; below, Concat and W_O beside a cell by hand."""
+    """What each head writes, beside it whether the answer needs it."""
     left, right = st.columns([1, 1], gap="medium")
     with left:
         pen.show("norms", written)
@@ -61,6 +60,10 @@ def contribution(screen: Screen, pen: Pen) -> None:
             found = answers_with(screen, one_against_all(screen.run.graph, screen.at.layer))
             if found is not None:
                 pen.show("needed", partial(needed, found=found))
+
+
+def concatenated(screen: Screen, pen: Pen) -> None:
+    """Concat and W_O, beside a cell by hand."""
     focus = screen.at.of("layers.{l}.attention." + ("concat" if screen.choice.stage == "concat" else "output"))
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -16,14 +16,14 @@ from pages.attention.pictures import attention_map
 from pages.drawing.at_once import AtOnce, where
 from pages.drawing.cache import once_a_run
 from pages.drawing.figures import ACCENT, AFTER, GREY, Axis, Figure, block_of, grouped_bars, heatmap, on_screen, tiles
-from pages.drawing.figures.theme import big, scaled
+from pages.drawing.figures.theme import big, font_size, scaled
 from pages.drawing.picture import Numbers, Picture, outputs_of, token_axis, told_where
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.band import Column, band
 from pages.drawing.place import Place
 from pages.drawing.scales import weights_end
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import decimal, first, three
+from pages.drawing.text.numbers import decimal, first, three, two
 from pages.heads.head_patterns import HeadName, head_names
 
 AXES = ("layer", "head", "query", "key")  # of all weights
@@ -32,6 +32,7 @@ MOST_CALLED = 12  # heads of a layer whose names have room below their tiles
 ROOM, APART = 600, 3  # pixels, that all tiles side by side have on a desk, and between their names
 #: Pixels: how wide the letters of such a name are, at least; a Chinese character or an arrow.
 NARROW, LETTER, BROAD, SIGN = 3.6, 6.2, 10, 12
+ROW, HIGH = 24, 500  # pixels of a token's row, and of all rows at most
 STRETCH = 1.6  # width ÷ height that the browser gives a tile at most, if it shall be square
 LOW = 42  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
 text, word = texts_of("heads")
@@ -160,7 +161,9 @@ def written(run: Trace, place: Place) -> Picture:
 
     def draw(drawn: Numbers) -> Figure:
         cell, scale = (place.token, place.head), drawn.scale("positive")
-        return heatmap(drawn.array, *drawn.axes, scale=scale, cell=cell, clickable=True, square=False)
+        high, corner = min(on_screen(80 + scaled(ROW * len(drawn.array))), HIGH), part_word("corner")
+        look = {"cell": cell, "clickable": True, "square": False, "height": high, "corner": corner}
+        return heatmap(drawn.array, *drawn.axes, scale=scale, **look).tell(numbers=True)
 
     return Picture(
         draw,
@@ -199,7 +202,10 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
         sentences.append(part("read_count", **said))
     series = {names[0]: p[1 : 1 + heads], names[1]: p[1 + heads :]}
     axes = Axis.counted(part_word("axis_head"), heads), part_word("axis_p", best=every[guess])
-    figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1))
+    figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1.1))
+    for bars, values in zip(figure.data, series.values(), strict=True):
+        bars |= {"text": [two(value).removeprefix("0") for value in values], "meta": {"short": [""] * heads}}
+        bars |= {"textposition": "outside", "textangle": 0, "constraintext": "none", "cliponaxis": False}
     as_it_is = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": p[0], "y1": p[0]}
     chosen = {"type": "rect", "yref": "paper", "x0": head - 0.5, "x1": head + 0.5, "y0": 0, "y1": 1}
     figure.layout["shapes"] = [
@@ -207,7 +213,7 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
         chosen | {"fillcolor": "#7F7F7F", "opacity": 0.15, "line": {"width": 0}, "layer": "below"},
     ]
     return Picture(
-        figure,
+        figure.tell(roomy=round(4.5 * font_size() * heads)),
         told_where(run, place.token, " ".join(sentences)),
         title=part_word("needed", layer=layer + 1),
         table=pd.DataFrame(series, index=range(1, 1 + heads)),

@@ -21,10 +21,10 @@ from pages.drawing.text.roles import measured_role
 from pages.heads.head_patterns import HeadName, head_names, head_patterns
 from pages.heads.pictures import ROOM, all_heads, fitting, wide
 from pages.screen.runs import pipelines
-from tests.pages.opening import charts, figure, open_page, run_of, said, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, run_of, said, with_network
 
 SENTENCE = "the dog chased the cat ."
-TABS = ("overview", "roles", "contribution", "origins")
+TABS = ("overview", "roles", "contribution", "mixed", "origins")
 
 
 def open_part(tab: str, **link: str):
@@ -49,7 +49,7 @@ def test_what_is_measured_of_the_chosen_head_stands_beside_the_tiles() -> None:
 
 
 def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_tabs() -> None:
-    for link, tabs in (({"s": SENTENCE}, TABS), ({"input": "flat"}, ("overview", "contribution"))):
+    for link, tabs in (({"s": SENTENCE}, TABS), ({"input": "flat"}, ("overview", "contribution", "mixed"))):
         assert open_page("heads", **link).pills(key="heads.tabs").options == [
             catalogue("en")[f"heads.tab_{tab}"] for tab in tabs
         ]
@@ -169,10 +169,15 @@ def test_of_a_network_with_one_head_nothing_is_said_of_several(monkeypatch: pyte
     trained = pipelines.pipeline("text")
     alone = Pipeline("text", network_for(replace(trained.config, heads=1, layers=2)), trained.reader)
     with_network(monkeypatch, alone)
-    assert [chart["key"] for chart in charts(open_part("contribution"))] == [
-        "heads.norms",
-        "heads.mixed",
-    ]
+    shown = {tab: [chart["key"] for chart in charts(open_part(tab))] for tab in ("contribution", "mixed")}
+    assert shown == {"contribution": ["heads.norms"], "mixed": ["heads.mixed"]}
+
+
+def test_what_heads_contribute_is_written_as_numbers_in_cells_and_on_bars() -> None:
+    drawn = charts(open_part("contribution", token="4"))
+    assert drawn[0]["figure"]["layout"]["meta"]["numbers"]
+    for bars in drawn[1]["figure"]["data"]:
+        np.testing.assert_allclose([float(text) for text in bars["text"]], numbers(bars["y"]), atol=0.0051)
 
 
 def one_that_stares(layers: int) -> Pipeline:

@@ -278,8 +278,8 @@ def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer
     runs = changed(run, one_against_all(run.graph, 1), 3)
     best = [int(p.argmax()) for p in runs]
     yield from ([p[best[0]] for p in some] for some in (runs[1:9], runs[9:]))
-    yield f": {best[1:9].count(best[0])} of 8 heads can be switched off one at a time"
-    yield f"{best[9:].count(best[0]) or 'none'} of the 8 can give it alone"
+    yield f" {best[1:9].count(best[0])} of 8 runs without one head"
+    yield f" {best[9:].count(best[0]) or 'none'} of the 8 runs with one head alone"
     named = {bar["name"]: list(bar["y"]) for bar in needed(run, at).drawn().data}
     assert named["without it"] == pytest.approx([p[best[0]] for p in runs[1:9]], abs=1e-5)
     assert best[3] != best[0]

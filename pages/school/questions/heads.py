@@ -45,7 +45,7 @@ def blurred(case: Case) -> Truth | None:
     least=1,
     minutes=4,
     page="heads",
-    at={"tab": "contribution", "stage": "output"},
+    at={"tab": "mixed", "stage": "output"},
     equation="layers.{l}.attention.output",
     picture=concatenated,
     bars=True,
