@@ -219,13 +219,14 @@ def test_the_number_of_the_longest_bar_has_its_room_in_however_slim_a_picture(si
     assert layout["margin"]["r"] >= 0.5 * layout["font"]["size"] * len(" 0.004")
 
 
-def test_no_bar_of_another_run_ends_on_a_number() -> None:
-    """The number stands beyond the other run's bar, or long before its end."""
+def test_a_number_stands_at_the_end_of_its_own_bar_beside_that_of_another_run() -> None:
     values, there = (side.ravel() for side in np.meshgrid(np.linspace(0, 1, 21), np.linspace(0, 1, 21)))
     names = [str(place) for place in range(len(values))]
     figure = bars_with_numbers(values, names, names, there=there, most=1.0)
-    begins = figure.data[-1]["x"]
-    assert ((begins >= there - 1e-6) | (there - begins >= 0.3 - 1e-6)).all() and (begins >= values - 1e-6).all()
+    own, other, numbers = figure.data
+    np.testing.assert_allclose(numbers["x"], values, atol=1e-6)
+    np.testing.assert_allclose(numbers["y"], own["y"] + own["offset"] + own["width"] / 2, atol=1e-4)
+    assert own["offset"] + own["width"] < other["offset"] and other["offset"] + other["width"] < 0.5
 
 
 @pytest.mark.parametrize("size", [12, LARGE, 22])

@@ -40,6 +40,7 @@ from pages.drawing.text.numbers import signed, three, whole, written
 #: The line at 0, where bars begin.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
 GAP = 0.25  # share of a group's width
+OWN = 0.6  # share of a row for a bar above that of another run
 BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the bar in question
 MOST_TICKS = 32  # below stairs
 #: Columns of a table beside bars: each a head, in Plotly's markup, and a text for each row.
@@ -116,7 +117,8 @@ def bars_with_numbers(
 ) -> Figure:
     """Bars, each with its number at the end.
 
-    room: how far each row is drawn to the right by other marks. there, differs: as for `bars`. most: the largest
+    room: how far each row is drawn to the right by other marks. there: the values in another run, as slim hollow bars
+    below. differs: as for `bars`. most: the largest
     possible value; the axis holds it, so that bars of different runs can be compared. guesses: (bar, a reader's guess
     of its length), dashed. columns: of a table between names and bars. rests: names of further rows in the table only.
     covered: bars whose lengths the reader guesses: as long as there is room, with a question mark and no number.
@@ -125,14 +127,20 @@ def bars_with_numbers(
     values = np.where(hidden, np.nan, values)
     numbers = ["" if covers else number for covers, number in zip(hidden, numbers, strict=True)]
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
-    for place, value in (*guesses, *enumerate([] if there is None else np.nan_to_num(there))):
+    for place, value in guesses:
         near = np.isnan(values[place]) or value - values[place] < 0.3 * np.nanmax([most, *values])
-        ends[place] = max(ends[place], value if near else 0.0)  # else the other bar would end on the number
+        ends[place] = max(ends[place], value if near else 0.0)  # else the guess would end on the number
     rows = len(names) + len(rests) + bool(columns)
     height = height or (TALL if rows <= 6 else scaled(26 * rows))
     with letters(font_size() + 3):
         shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
         figure = bars(values, Axis("", names), "", colours=colours, **shown)
+    line = np.arange(len(names), dtype=np.float64)
+    if there is not None:
+        own, other = figure.data
+        own |= {"width": OWN, "offset": -0.42}
+        other |= {"width": 0.8 - OWN, "offset": OWN - 0.38}
+        line += OWN / 2 - 0.42  # the middle of its own bar
     every = [0.0, most, *values, *ends, *(() if there is None else there), *(value for _, value in guesses)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     high = max(high, float(np.float32(high)))  # float32 as drawn: Plotly drops numbers beyond the axis
@@ -147,8 +155,7 @@ def bars_with_numbers(
     size = figure.layout["font"]["size"]
     figure.layout["margin"] |= {"b": 6, "r": math.ceil(size * max(map(text_width, numbers), default=0) + 0.4 * size)}
     look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
-    ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
-    figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
+    figure.data.append(words_at(np.stack([ends, line], axis=1), [f" {number}" for number in numbers], **look))
     return _with_columns(figure, len(names), columns, rests) if columns else figure
 
 
