@@ -19,6 +19,7 @@ from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers,
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
 from pages.drawing.pictures.answers import all_probabilities, by_softmax, row_of
+from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.pictures.sources import (
     Way,
@@ -77,7 +78,6 @@ def at_temperature(
         [names[i] for i in shown],
         [decimal(now[i]) for i in shown],
         colours=[ORANGE if i == (best if truth is None else truth) else BLUE for i in shown],
-        room=np.maximum(now, own)[shown],
         there=own[shown],
         most=1.0,
         **({} if output is None else by_softmax(run, place.token, shown, tau)),
@@ -170,19 +170,21 @@ def strongest_head(run: Trace, lead: Lead) -> tuple[int, int]:
 def heads_and_ffns(
     run: Trace, lead: Lead, outputs: tuple[int, int], token: int, inside: Mapping[str, Way], **chosen: Any
 ) -> Picture:
-    """What each head and each FFN has in a lead, as cells.
+    """What each head and each FFN has in a lead, as cells, and what all else has.
 
     inside: as in `built_up`; chosen: what a click that leads to another page chooses besides.
     """
     table, cell, every = by_head(run, lead), strongest_head(run, lead), outputs_of(run)
     title = wrote_word("heads", best=every[outputs[0]], other=every[outputs[1]])
     said = wrote("read_head", where=Place(*cell).where(), part=furthest(table[:, :-1], unsigned))
-    return _map_of_heads(run, table, cell, said, title, token, chosen, inside)
+    said += " " + wrote("read_sum", total=unsigned(lead.value))
+    return _map_of_heads(run, table, lead.value, cell, said, title, token, chosen, inside)
 
 
 def _map_of_heads(
     run: Trace,
     table: np.ndarray,
+    total: float,
     cell: tuple[int, int],
     said: str,
     title: str,
@@ -190,13 +192,17 @@ def _map_of_heads(
     chosen: dict[str, Any],
     inside: Mapping[str, Way] = MappingProxyType({}),
 ) -> Picture:
-    """A table as `by_head` has it. token: at which they write; inside: as in `built_up`; chosen: what a click that
-    leads to another page chooses besides.
+    """A table as `by_head` has it, in a row above and a column beside it what else is in the total. token: at which
+    they write; inside: as in `built_up`; chosen: what a click that leads to another page chooses besides.
     """
-    heads = run.config.heads
+    heads, cells = run.config.heads, np.pad(table, ((1, 0), (0, 1)), constant_values=np.nan)
+    cells[0, -1] = total - table.sum()
 
-    def go(row: int, column: int) -> Mapping[str, object] | Open:
+    def go(line: int, column: int) -> Mapping[str, object] | Open | None:
         """Opens that head or FFN; else to where the head attends, or to what the FFN adds."""
+        row = line - 1
+        if row < 0 or column > heads:
+            return None
         part = f"attention.heads[{column}]" if column < heads else "ffn.output"
         if way := inside.get(f"layers.{row}.{part}"):
             return way[1]
@@ -206,11 +212,12 @@ def _map_of_heads(
             )
         return Open("feed_forward", {"tab": None, "stage": "output", "layer": row, "token": token, **chosen})
 
-    columns = Axis(wrote_word("axis_heads"), [*(str(head + 1) for head in range(heads)), "FFN"])
-    axes = Axis.counted(plain("sidebar.layer"), run.config.layers), columns
-    high = scaled(90 + min(A_LAYER * len(table), MOST_HIGH))
-    figure = heatmap(table, *axes, cell=cell, clickable=True, square=False, height=high).tell(numbers=True)
-    return Picture(figure, said, title=title, picks=go, shape=table.shape, fixed=True)
+    columns = Axis(wrote_word("axis_heads"), [*(str(head + 1) for head in range(heads)), "FFN", wrote_word("rest")])
+    axes = Axis(plain("sidebar.layer"), [str(layer) for layer in range(len(cells))]), columns
+    high, chosen_one = scaled(90 + min(A_LAYER * len(cells), MOST_HIGH)), (cell[0] + 1, cell[1])
+    figure = heatmap(cells, *axes, cell=chosen_one, clickable=True, square=False, height=high)
+    figure.tell(numbers=True, fills=room_of(said))
+    return Picture(figure, said, title=title, picks=go, shape=cells.shape, fixed=True)
 
 
 def cell_by_heads(run: Trace, whole: Part, **chosen: Any) -> Picture:
@@ -231,7 +238,9 @@ def cell_by_heads(run: Trace, whole: Part, **chosen: Any) -> Picture:
         source = first([float(part.value / table[layer, head]) for part in taken])
         weight = decimal(float(run[f"layers.{layer}.attention.weights"][head, token, source.place]))
         said += " " + alike("read_took", source=names[source.place], weight=weight) if source.ahead else ""
-    return _map_of_heads(run, table, (layer, head), said, alike_word("cell", token=names[token]), token, chosen)
+    return _map_of_heads(
+        run, table, lead.value, (layer, head), said, alike_word("cell", token=names[token]), token, chosen
+    )
 
 
 def alike_map(

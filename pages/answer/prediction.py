@@ -82,7 +82,7 @@ def _answers(screen: Screen, pen: Pen, asked: int, hidden: Hidden, output: int |
     else:
         _at_each(screen, pen, asked, hidden, output)
     tau = bound("answer.tau", screen.choice.tau / 10, lambda value: select(tau=round(10 * value)))
-    tau |= {"format": "%.1f", "help": tau_word("help"), "width": 380 if screen.choice.big else 200}
+    tau |= {"format": "%.1f", "help": tau_word("help"), "width": 380}
     with st.container() if screen.choice.big else pen.places:
         st.slider(tau_word("slider"), 0.1, 5.0, step=0.1, **tau)
 

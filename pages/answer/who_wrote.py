@@ -65,7 +65,8 @@ def by_heads(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -
     if wanted := lead_at(run, token, output):
         of_heads = _lead(run, *wanted.outputs, token, heads=True)
         pen.show("heads", heads_and_ffns(run, of_heads, wanted.outputs, token, opens(run, wanted), **chosen))
-        st.caption(f"{text('direct')} {text('exact' if wanted.lead.exact else 'in_order')}")
+        if not screen.choice.big:
+            st.caption(f"{text('direct')} {text('exact' if wanted.lead.exact else 'in_order')}")
 
 
 def opens(run: Trace, wanted: Wanted) -> dict[str, Way]:

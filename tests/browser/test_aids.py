@@ -178,6 +178,9 @@ def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str, lang: s
         page.wait_for_function(ENDS)
         box = chart.bounding_box()
         assert box and box["y"] <= 255, link
+        if link == "answer":
+            slider = page.locator("[data-testid=stSlider]").bounding_box()
+            assert slider and slider["width"] >= 340, "a step of τ is 4 pixels"
     page.locator(".st-key-page_end summary").first.click()
     expect(page.locator(".st-key-page_end details[open]")).to_be_visible()
     wide = page.locator(".st-key-page_end details[open]").bounding_box()

@@ -795,7 +795,19 @@ def test_the_bars_of_a_lead_add_up_to_it_as_they_are_printed(name: str, monkeypa
 def heads_and_ffns_are_cells(run, at):
     parts = of_lead(run, *led(run), at.token, heads=True).parts
     columns = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]
-    yield [[parts[f"layers.{layer}.{column}"] for column in columns] for layer in range(run.config.layers)]
+    table = np.array([[parts[f"layers.{layer}.{column}"] for column in columns] for layer in range(run.config.layers)])
+    logits = (run["logits"][at.token] if run.ids else run["logits"]).astype(float)
+    lead = logits[led(run)[0]] - logits[led(run)[1]]
+    drawn = np.asarray(by_heads(run, at).drawn().data[0]["z"], float)
+    assert np.nansum(drawn) == pytest.approx(lead, abs=1e-4), "all cells add up to the lead"
+    yield from (with_the_rest(table, lead), f"add up to {lead:.2f}.")
+
+
+def with_the_rest(table: np.ndarray, total: float) -> np.ndarray:
+    """A table with a row above and a column beside it, in whose corner stands what is missing to a total."""
+    cells = np.pad(table, ((1, 0), (0, 1)), constant_values=np.nan)
+    cells[0, -1] = total - table.sum()
+    return cells
 
 
 def cells_of(run: Trace) -> np.ndarray:
@@ -865,7 +877,7 @@ def heads_and_ffns_bring_a_cell(run: Trace, at: Place) -> Iterator[object]:
     columns = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]
     value = {name: float(part[at.token] @ (other[1] * scale).numpy()) for name, part in parts.items()}
     table = np.array([[value[f"layers.{layer}.{column}"] for column in columns] for layer in range(run.config.layers)])
-    yield table
+    yield with_the_rest(table, sum(value.values()))
     layer, head = np.unravel_index(np.abs(table[:, :-1]).argmax(), table[:, :-1].shape)
     yield from (f"layer {layer + 1}, head {head + 1}", f"{abs(table[layer, head]):.4f}")
     whole = of_pair(run, run_of(HIDDEN), (at.token, 1), MEAN)
