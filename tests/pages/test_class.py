@@ -32,6 +32,8 @@ from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.study.lesson import STUDY
 from pages.school.teaching import desk, follow, report
+from pages.school.teaching.pictures import answer_of
+from pages.screen.frame import exports
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, part_of, protos, texts, turn_to, write
@@ -282,6 +284,7 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
     left = words["class.minutes_last"].partition("}")[2].strip("* ")
     assert left in texts(notes)
     click(app, "next")
+    assert "CSV" in [button.label for button in app.get("download_button")]
     assert room_of(app, classes).phase is Phase.ENDED and handed_out(app) and left not in texts(notes.run())
     page = report.as_html(asked_in(app, classes), "about", "http://school/lesson?s=a+b&lang=en")
     assert page.count("http://school/lesson?s=a+b&amp;lang=en") == 2, "where it leads, and to be read and copied"
@@ -459,6 +462,22 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
     names = [one[0]["figure"]["layout"]["yaxis"]["ticktext"] for one in shown]
     assert all(one == ["[CLS]", *SENTENCE.split(), "[SEP]"] for one in names)
     assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")
+
+
+@pytest.mark.parametrize("gesture", EXAMPLES)
+def test_a_class_is_handed_over_as_a_table_of_totals_in_which_no_word_is_a_formula(gesture: str) -> None:
+    example = EXAMPLES[gesture]
+    given = [*example.right, *example.wrong, *["=1+1"] * (gesture == "word")]
+    votes = {number: [kept.Vote(guess, SURE) for guess in given[:number]] for number in (1, len(given))}
+    asked = kept.Asked(3, 0, example.shown, example.truth, votes)
+    table = report.as_rows([asked])
+    shares = table.groupby("vote")["share"].sum()
+    assert {*table.index} == {3} and shares.tolist() == pytest.approx([1, 1], abs=1e-3)
+    if gesture != "chips":
+        assert table.groupby("vote")["count"].sum().to_dict() == {number: number for number in votes}
+    assert {*table["answer shown"]} == {answer_of(example.shown, example.truth)}
+    file = exports.csv(table, "about").decode("utf-8-sig")
+    assert ("'=1+1" in file) == (gesture == "word") and not re.search(r"(^|[,\"])[=+@-]", file, re.M)
 
 
 def handed_out(app: AppTest) -> dict[str, Any]:

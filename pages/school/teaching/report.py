@@ -1,9 +1,10 @@
-"""The report of a class: totals of each answer. It goes to the teacher and is stored nowhere."""
+"""The report of a class: totals of each answer, to read and as a table. It goes to the teacher, stored nowhere."""
 
 import html
 from collections.abc import Collection, Sequence
 from urllib.parse import urljoin
 
+import pandas as pd
 import streamlit as st
 
 from pages.drawing.figures import Figure, theme
@@ -12,13 +13,14 @@ from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
 from pages.school.questions.pictures import Look, of_place
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, as_table, said_of_right, said_of_sure
+from pages.school.teaching.pictures import answer_is, answer_of, as_table, lines, said_of_right, said_of_sure
 from pages.screen.components.handout import handout
 from pages.screen.frame import exports
 from pages.screen.frame.share import address
 
 text, word = texts_of("class")
 BUTTON = "class.report.html"  # key of its button, and with a question's number of its picture
+COLUMNS = "question", "vote", "given", "count", "share", "answer"  # of the table, after the number
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; color: #172033 }
@@ -37,13 +39,17 @@ i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { backgroun
 
 
 def offer(lecture: Lecture) -> None:
-    """Draw the button that hands the report over."""
-    name = f"{exports.file_name('class', lecture.desk.code)}.html"
+    """Draw the buttons that hand the report over, to read and as CSV."""
+    name = exports.file_name("class", lecture.desk.code)
     choice = lecture.screen.choice.with_(of_class=None, lesson=lecture.screen.choice.lesson or lecture.lesson.name)
     there = address(urljoin(st.context.url or "", "lesson"), choice)
     with theme.on_paper():
         pictures = _pictures(lecture)
-    handout(word("report_html"), as_html(lecture.asked, lecture.about, there, pictures), name, pictures, BUTTON)
+    handout(
+        word("report_html"), as_html(lecture.asked, lecture.about, there, pictures), f"{name}.html", pictures, BUTTON
+    )
+    look = {"on_click": "ignore", "icon": ":material/download:", "key": "class.csv"}
+    st.download_button("CSV", exports.csv(as_rows(lecture.asked), lecture.about), f"{name}.csv", "text/csv", **look)
 
 
 def _pictures(lecture: Lecture) -> dict[str, Figure]:
@@ -56,6 +62,22 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
             for drawn in of_place(question.place, look)[:1]:
                 pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
     return pictures
+
+
+def as_rows(asked: Sequence[Asked]) -> pd.DataFrame:
+    """A row for each answer in each vote on a question; of chips, which nobody counts, the mean share of each token."""
+    rows: list[tuple[object, ...]] = []
+    for one in asked:
+        votes, chips, ask = tallies(one), one.shown["gesture"] == "chips", one.shown["ask"][language()]
+        true = answer_of(one.shown, one.truth)
+        for line in lines(one, revealed=True):
+            for number, tally in votes.items():
+                given = line.counts.get(number, 0)
+                share = given / 100 if chips else given / max(1, tally.answers)
+                rows.append((one.number, ask, number, line.guess, None if chips else given, round(share, 4), true))
+    columns = [plain("homework.column_number"), *(word(f"column_{name}") for name in COLUMNS)]
+    table = pd.DataFrame(rows, columns=columns).set_index(columns[0])
+    return table.astype({columns[4]: "Int64"})
 
 
 def as_html(asked: Sequence[Asked], about: str, there: str, pictures: Collection[str] = ()) -> str:
