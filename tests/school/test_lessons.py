@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,17 +19,20 @@ from model.edits import head_off
 from model.measures.cost import shape_walk
 from model.measures.telling import telling_word
 from model.translator import Translator
-from pages.drawing.figures import ACCENT
+from pages import server
+from pages.drawing.figures import BLUE, GREY, GUESS, ORANGE
 from pages.drawing.picture import Picture
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.drawing.text.numbers import percent
+from pages.school.classroom import join
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import GIVEN_AWAY, MOST_WEIGHED, PLAINLY, Case, Truth, first_answer, is_right, short
 from pages.school.questions.pictures import CAUSAL, Look, lens, pictures, title_of
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
+from pages.school.teaching.report import STYLE
 from pages.screen.frame.contents import NAMES
 from pages.screen.runs import pipelines
 from tests import networks
@@ -669,9 +673,21 @@ def test_bars_mark_the_answer_by_its_colour_and_another_guess_by_a_dashed_frame(
                 if drawn.data[0]["type"] != "bar" or drawn.data[0].get("orientation") != "h":
                     continue
                 colours = drawn.data[0]["marker"]["color"]
-                answers = [i for i, colour in enumerate(colours) if colour == ACCENT]
+                answers = [i for i, colour in enumerate(colours) if colour == BLUE and GREY in colours]
                 dashed = [shape for shape in drawn.layout.get("shapes", []) if shape["line"].get("dash")]
                 keys = bars if picture.title != title_of("answer") else drawn.layout["yaxis"]["ticktext"]
                 told_of = [key.partition(" (")[0] for key in keys]
                 assert answers == [i for i, key in enumerate(told_of) if shown and key == truth.answer]
                 assert len(dashed) == (shown and guess in told_of and guess != truth.answer)
+
+
+def test_the_network_the_class_and_a_reader_have_a_colour_each_on_projector_phone_and_paper() -> None:
+    phone = (Path(join.__file__).parent / "join.css").read_text("utf-8")
+    projector = (Path(server.__file__).parent / "style.css").read_text("utf-8")
+    found = {
+        BLUE: ((phone, "--true: "), (projector, ".said .own { background: "), (STYLE, "i.own { background: ")),
+        ORANGE: ((projector, ".said .vote { background: "), (STYLE, "i.vote { background: ")),
+        GUESS: ((phone, "--own: "),),
+    }
+    for colour, places in found.items():
+        assert {sheet.partition(before)[2][:7].upper() for sheet, before in places} == {colour.upper()}

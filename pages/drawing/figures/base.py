@@ -33,7 +33,7 @@ ROLE_COLOURS = {
 }
 ACCENT = "#CC79A7"
 COVERED = "?"  # covers a number that the reader guesses
-GUESS = "#c4660a"  # the reader's guess, always dashed; legible on light, dark and dark cells
+GUESS = "#b35c08"  # the reader's guess, always dashed; legible on light, dark and dark cells
 GREY = "#8a8f98"  # for comparison only
 #: Input, addition, output: not the colours of Q, K and V.
 BEFORE, ADDED, AFTER = GREY, ACCENT, "#7b6fd0"

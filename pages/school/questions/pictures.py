@@ -19,6 +19,7 @@ from pages.drawing.figures import (
     AFTER,
     BEFORE,
     BLUE,
+    GREY,
     Axis,
     Figure,
     bars_with_numbers,
@@ -162,8 +163,8 @@ def answer_bars(look: Look, covered: Sequence[int] = ()) -> Picture:
 
 
 def _marked(look: Look, values: np.ndarray, keys: Sequence[str], most: float) -> dict[str, Any]:
-    """Once shown, the answer's bar in its colour, and a dashed frame round that of another guess. most: as for
-    `bars_with_numbers`.
+    """Once shown, the answer's bar alone in the network's colour, and a dashed frame round that of another guess. most:
+    as for `bars_with_numbers`.
     """
     if not look.shown:
         return {}
@@ -171,7 +172,7 @@ def _marked(look: Look, values: np.ndarray, keys: Sequence[str], most: float) ->
     mistaken = look.guess in keys and look.guess != look.truth.answer
     places = [keys.index(str(look.guess))] if mistaken else []
     return {
-        "colours": [ACCENT if key == look.truth.answer else BLUE for key in keys],
+        "colours": [BLUE if key == look.truth.answer or look.truth.answer not in keys else GREY for key in keys],
         "guesses": [(place, max(float(values[place]), least)) for place in places],
     }
 
