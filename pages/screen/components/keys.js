@@ -13,12 +13,12 @@ function keepInSight(parent, said, answer) {
   line.replaceChildren(words, ...[said, answer].map(text => Object.assign(document.createElement('b'), { textContent: text })))
 }
 
-/* Scroll to the verdict, which may appear some frames later. */
+/* Scroll to what stands below the answer, and where that is too long, to its verdict; both may appear some frames later. */
 function toVerdict(frames = 60) {
-  const verdict = document.querySelector('.st-key-tour_answer h3')
-  if (verdict) {
+  const ends = ['.st-key-lesson-next', '.st-key-tour_answer h3'].map(where => document.querySelector(where))
+  if (ends.every(end => end)) {
     delete document.held  // or surroundings.js keeps the old position
-    verdict.scrollIntoView({ block: 'nearest' })
+    for (const end of ends) end.scrollIntoView({ block: 'nearest' })
   } else if (frames) requestAnimationFrame(() => toVerdict(frames - 1))
 }
 
