@@ -67,7 +67,7 @@ def without_norm(case: Case) -> Truth | None:
     place = min(max(round(power), 0), len(TIMES) - 1)
     margin = min(power - place + 0.5, 1.0 if place == len(TIMES) - 1 else place + 0.5 - power) if place else 0.0
     said = {"token": case.tokens[case.token], "now": now, "bare": bare, "d_model": config.d_model}
-    said["learned"] = "· γ" if "norm" in config.unbiased else "· γ + β"
+    said["learned"] = "γ · x" if "norm" in config.unbiased else "γ · x + β"
     bars, told = (("with", now), ("without", bare)), ("why", "why_before" if config.norm_first else "why_after")
     return Truth(TIMES[place], margin, said, bars, {"token": case.token}, options=TIMES, told=told)
 
