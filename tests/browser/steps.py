@@ -8,6 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from pages.drawing.text import catalogue
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.questions.question import Own, Question
 from pages.screen.frame.contents import path_of
 from tests.browser.talk import answered
 
@@ -17,10 +19,21 @@ SENTENCE = "she gave the dog a book ."
 FIRST = "lang=en&layer=1&head=1"  # else a visitor starts at a head chosen by measurement
 
 
+#: As `lesson=` in a link: a teacher's own question about a picture.
+OWN_QUESTION = lesson_to_code(
+    own_lesson([Question(OWN, None, "tap", 0, 2, own=Own("?", "", ("a", "b")), place="attention?layer=3&head=2")])
+)
+DESK, PHONE, PROJECTOR = ({"width": width, "height": high} for width, high in ((1440, 900), (390, 844), (1280, 720)))
+
+
 # No part of the frame is wider than the screen: pages never scroll sideways, only wide tables in their box.
 WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
     ...['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))
         .map(part => part.scrollWidth - part.clientWidth))"""
+
+# The page needs no scrolling.
+ENDS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
+    return scrollHeight <= clientHeight }"""
 
 # Pictures that scroll sideways, and words in pictures cut off at an edge.
 CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(chart => chart.clientHeight).flatMap(chart => {
@@ -71,6 +84,19 @@ COLLIDING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(it
     const mixed = axes.filter(axis => new Set(names(axis).map(leans)).size > 1)
     return [...on, ...mixed.map(axis => `some lean: ${names(axis).map(word => word.textContent)}`)]
 })"""
+
+
+def misplaced(page: Page, *, cut: bool) -> list[str]:
+    """Names that lean or collide; `cut`: also words that are cut off. And whether the page is wider than its screen."""
+    found = [name for where in (LEANING, COLLIDING, *[CUT] * cut) for name in page.evaluate(where)]
+    return found + ["wider than the screen"] * (page.evaluate(WIDEST) > 0)
+
+
+def ends_with_the_screen(page: Page, name: str) -> bool:
+    """Wait until the presented page `name` needs no scrolling; returns whether a picture takes half of its height."""
+    page.wait_for_function(ENDS)
+    heights = page.locator(".chart").evaluate_all("all => all.map(chart => chart.clientHeight)")
+    return max(heights) >= (0.45 if name == "what_if" else 0.5) * 720  # there the room for changes is kept above it
 
 
 # Position of the middle of a cell on the screen.

@@ -1,7 +1,7 @@
 """What screen readers, keyboards and weak eyes need, on every page, in both languages and themes."""
 
 import re
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,12 +9,16 @@ from playwright.sync_api import Page, expect
 from pages.drawing.text import catalogue
 from pages.screen.frame.contents import NAMES, path_of
 from tests.browser.steps import (
+    DESK,
     FAINT,
     NAMELESS,
+    OWN_QUESTION,
+    PHONE,
     SENTENCE,
     asked,
     expect_sentence,
     link_to,
+    misplaced,
     open_settings,
     serious,
     settle,
@@ -28,29 +32,42 @@ HIGH = 350  # px of 900, lowest start of the first picture
 GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 
 
-@pytest.mark.parametrize(("language", "names"), [("en", NAMES[::2]), ("zh", NAMES[1::2])], ids=["en", "zh"])
-def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, names: list[str]) -> None:
-    """Languages alternate from page to page; the theme changes half-way. The choice goes along."""
+@pytest.mark.parametrize(
+    ("language", "sentence", "names"),
+    [("en", SENTENCE, NAMES[::2]), ("zh", "今天天气很[MASK]。", NAMES[1::2])],
+    ids=["en", "zh"],
+)
+def test_every_page_can_be_read_by_everybody(
+    page: Page, app_url: str, language: str, sentence: str, names: list[str]
+) -> None:
+    """Languages alternate from page to page; the theme changes half-way. The choice goes along.
+
+    At a desk and on a phone; the tour with a teacher's own question.
+    """
     page.emulate_media(color_scheme="light")
-    visit(page, f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
+    link = {"lang": language, "s": sentence, "layer": "3", "head": "2", "lesson": OWN_QUESTION}
+    visit(page, f"{app_url}/?{urlencode(link)}")
     wrong, tops = {}, {}
     for number, name in enumerate(names):
+        page.set_viewport_size(DESK)
         if name != "home":
             link_to(page, name).click()
         title(page, name, language)
         assert urlsplit(page.url).path == f"/{path_of(name)}"
         if name != "flat":  # it reads a drawing
-            expect_sentence(page, SENTENCE)
-        kept = {"s": SENTENCE} | (
-            {"layer": "2", "head": "3"} if name != "translation" else {}
-        )  # it has layers of its own
-        page.wait_for_url(lambda url, kept=kept: kept.items() <= asked(url).items())
-        own, home = (catalogue(language)[f"{which}.title"] for which in (name, "home"))
-        expect(page).to_have_title(own if name == "home" else f"{own} · {home}")
+            expect_sentence(page, sentence)
+        kept = {"s"} if name == "translation" else {"s", "layer", "head"}  # it has layers of its own
+        page.wait_for_url(lambda url, kept=kept: {one: link[one] for one in kept}.items() <= asked(url).items())
+        heading, home = (catalogue(language)[f"{which}.title"] for which in (name, "home"))
+        expect(page).to_have_title(heading if name == "home" else f"{heading} · {home}")
         expect(page.locator("html")).to_have_attribute("lang", language)
         wrong[name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
         expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
         tops[name] = page.evaluate(TOP)
+        for size in (DESK, PHONE):
+            page.set_viewport_size(size)
+            settle(page)
+            wrong[name] += misplaced(page, cut=(name == "lesson") != (size is PHONE))
         if number == len(names) // 2:
             ground = page.evaluate(GROUND)
             page.emulate_media(color_scheme="dark")

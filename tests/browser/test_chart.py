@@ -10,7 +10,18 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from pages.server import assets
-from tests.browser.steps import MIDDLE, PAGE, SlowLine, expect_sentence, one_head_on, opened, settle, visit, wait_for
+from tests.browser.steps import (
+    MIDDLE,
+    PAGE,
+    PROJECTOR,
+    SlowLine,
+    expect_sentence,
+    one_head_on,
+    opened,
+    settle,
+    visit,
+    wait_for,
+)
 
 pytestmark = pytest.mark.usefixtures("goes_on")
 TWENTY_TWO = "the old farmer gave the red beans to all of the small children because they [MASK] very hungry ."
@@ -151,7 +162,7 @@ NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-
 
 
 def test_on_a_projector_all_tokens_have_their_names(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size(PROJECTOR)
     for sentence, tokens, letters in ((TWENTY_TWO, 22, 13), ("她把书放在桌上，然后回家[MASK]饭。", 17, 16)):
         visit(page, f"{app_url}/heads?lang=en&big=true&s={sentence}")
         opened(page, "heads")

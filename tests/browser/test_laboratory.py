@@ -11,7 +11,7 @@ from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.lessons.goals import mark_of
 from pages.what_if.page import PARTS
-from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, visit, walk_to
+from tests.browser.steps import DESK, MIDDLE, PROJECTOR, WIDEST, asked, settle, title, visit, walk_to
 
 pytestmark = pytest.mark.usefixtures("goes_on")
 ANIMAL = "the animal did not cross the street because it was too tired ."
@@ -66,7 +66,7 @@ def lie_on(one: dict, other: dict) -> bool:
 
 
 def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size(PROJECTOR)
     for lang, given in zip(LANGUAGES, ({"s": ANIMAL}, {"input": "digit"}), strict=True):
         visit(page, f"{app_url}/what_if?{urlencode({'lang': lang, 'big': 'true'} | given)}")
         title(page, "what_if", lang)
@@ -91,18 +91,19 @@ NAMELESS = """() => [...document.querySelectorAll('.st-key-changes button')].fil
 
 
 def test_a_presentation_of_changes_and_of_another_input_ends_with_the_screen(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size(PROJECTOR)
     edits = {"edits": "layers.3.attention.heads~zero~head.2", "measure": "lead"}  # the lead takes most room
     both = edits | {"shown": "beside"}  # the longest texts
+    long = both | {"s": LONG, "other": LONG.replace("老人", "国王").replace("三", "五"), "goal": "first.3.abcdef.羊"}
     states = (
         edits | {"s": ANIMAL},
-        both | {"input": "digit", "other_ink": sketch.to_code(sketch.example(3))},
+        long,
         edits | {"input": "digit", "goal": "first.3.abcdef.wide"},
-        both | {"s": LONG, "other": LONG.replace("老人", "国王").replace("三", "五"), "goal": "first.3.abcdef.羊"},
+        both | {"input": "digit", "other_ink": sketch.to_code(sketch.example(3))},
+        long,
     )
     rooms = [(tab, next(iter(kinds))) for tab, kinds in PARTS.items()] + [("input", "patching")]
-    for (number, (tab, kind)), (turn, lang) in product(enumerate(rooms), enumerate(LANGUAGES)):
-        state = states[(turn + 2 * number + number // 2) % 4]
+    for (tab, kind), state, lang in zip(rooms, states, (*LANGUAGES, *LANGUAGES, "en"), strict=True):
         link = {"lang": lang, "big": "true", "tab": tab, "block": kind} | state
         visit(page, f"{app_url}/what_if?{urlencode(link)}")
         title(page, "what_if", lang)
@@ -137,10 +138,10 @@ def test_a_second_click_takes_back_what_the_first_changed(page: Page, app_url: s
         {"other": ANIMAL.replace("tired", "wide"), "shown": "beside"},
     )
     states: list[dict[str, str]] = [{}, task, rival, task | rival]
-    sizes = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}
-    for number, (size, big, state) in enumerate(product(sizes, (True, False), states)):
+    for number, (size, state) in enumerate(product((PROJECTOR, DESK), states)):
         page.set_viewport_size(size)
-        link = {"lang": list(LANGUAGES)[number // 2 % 2], "s": ANIMAL} | state | ({"big": "true"} if big else {})
+        big = {"big": "true"} if size is PROJECTOR else {}
+        link = {"lang": list(LANGUAGES)[number // 2 % 2], "s": ANIMAL} | state | big
         visit(page, f"{app_url}/what_if?{urlencode(link)}")
         title(page, "what_if", link["lang"])
         settle(page)
@@ -182,7 +183,7 @@ def tab(url: str) -> tuple[str, str]:
 
 
 def test_a_click_on_whichever_picture_leaves_it_where_it_is(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size(DESK)
     names = ("tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer")
     clicked = set()
     for name in (*names, "translation", "shapes_and_cost"):

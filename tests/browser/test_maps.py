@@ -4,7 +4,7 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from pages.screen.runs import pipelines
-from tests.browser.steps import SENTENCE, settle, title, visit
+from tests.browser.steps import DESK, PHONE, SENTENCE, settle, title, visit
 
 NAMED = "charts => charts.map(chart => chart.querySelectorAll('.yaxislayer-above text, .ytick text').length > 0)"
 DRAWN = "chart => [[...chart._fullData[0].z].map(row => [...row]), chart._fullLayout._size.w]"
@@ -20,7 +20,7 @@ def test_maps_side_by_side_name_their_rows_once_and_hide_no_large_number(page: P
     maps.nth(2).wait_for()
     settle(page)
     assert maps.evaluate_all(NAMED)[:3] == [True, False, False]
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(PHONE)
     page.wait_for_function(f"({NAMED})([...document.querySelectorAll('.js-plotly-plot')].slice(0, 3)).every(Boolean)")
     visit(page, f"{app_url}/tokens?{link}")
     title(page, "tokens")
@@ -35,7 +35,7 @@ def test_maps_side_by_side_name_their_rows_once_and_hide_no_large_number(page: P
 
 
 def test_the_terms_of_a_sum_stand_beside_its_equations(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size(DESK)
     links = ("add_and_norm", "en", "maps"), ("attention", "en", "steps"), ("attention", "zh", "steps&stage=heads")
     for name, lang, tab in links:
         visit(page, f"{app_url}/{name}?lang={lang}&tab={tab}")

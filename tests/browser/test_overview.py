@@ -18,7 +18,7 @@ from pages.drawing.state import images
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
 from pages.server.assets import SCRIPTS, content
-from tests.browser.steps import MIDDLE, asked, overlapping, serious, visit, walk_to
+from tests.browser.steps import DESK, MIDDLE, PROJECTOR, asked, overlapping, serious, visit, walk_to
 from tests.model.making import network_in
 from tests.pages.inputs import PICTURES
 
@@ -307,7 +307,7 @@ def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_put
     link: str, page: Page, app_url: str
 ) -> None:
     """And nothing is measured twice: another picture needs a single layout."""
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size(DESK)
     opened(page, f"{app_url}/{link}")
     page.mouse.move(2, 2)
     click = "role => document.querySelector(`.overview .title[data-role=${role}]`).click()"
@@ -445,7 +445,7 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
 
 
 def test_in_a_presentation_it_fills_the_screen_and_is_read_from_the_last_row(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size(PROJECTOR)
     for query, least in {"lang=en": 18, f"lang=en&s={TWENTY}": 17, "lang=zh": 18, "lang=zh&input=digit": 14}.items():
         if TWENTY in query:  # typing lays it out as opening does
             visit(page, f"{app_url}/?{query}&big=true")

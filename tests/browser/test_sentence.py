@@ -9,6 +9,7 @@ from model.pipeline import MOST_CHARACTERS
 from pages.drawing.text import catalogue
 from tests.browser.steps import (
     PAGE,
+    PROJECTOR,
     SENTENCE,
     asked,
     expect_sentence,
@@ -135,7 +136,7 @@ LONG = {
 
 
 def test_no_name_in_the_line_is_cut_in_a_presentation_however_long_the_sentence_is(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size(PROJECTOR)
     for lang, sentence in LONG.items():
         for more in (
             "hidden=none",
