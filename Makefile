@@ -37,12 +37,13 @@ site: $(VENV)/site
 	$(BIN)/python -m model.overview.site site $(if $(APP),"$$APP") $(if $(RUNS),--runs $$RUNS) \
 		$(if $(SENTENCES),--sentences "$$SENTENCES")
 
-# Types are checked beside the tests: by themselves they would leave a core idle.
+# Types are checked beside the tests: by themselves they would leave a core idle. Three workers for two cores, since
+# journeys wait half of their time.
 test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy & types=$$!; \
-	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 2 --dist loadfile --no-loadscope-reorder && \
+	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 3 --dist loadfile --no-loadscope-reorder && \
 	wait $$types
 
 # The newest Streamlit and Plotly with all that they need, before ours on the path: is there what we use of them that

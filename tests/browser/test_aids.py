@@ -215,33 +215,36 @@ def test_a_presentation_of_a_long_sentence_names_every_row_and_column_in_letters
 
 
 def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(page: Page, app_url: str) -> None:
-    for size in ((1280, 720), (1920, 1080)):
-        fills(page, app_url, *size)
-
-
-def fills(page: Page, app_url: str, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    chart, names = page.locator(".chart").first, page.locator(".chart .ytick text")
+    large = {"width": 1920, "height": 1080}
+    chart, names, bar = (page.locator(where) for where in (".chart", ".chart .ytick text", ".navbar"))
     sentence = "the animal did not cross the street because it was too tired of them ."
     link = {"s": sentence, "token": 4, "key": 6, "big": "true", "hidden": "none"}
+    page.set_viewport_size(PROJECTOR)
     visit(page, f"{app_url}/attention?{urlencode(link)}")
     title(page, "attention")
-    names.first.wait_for()
-    settle(page)
-    outside = chart.bounding_box()
-    assert outside["y"] + outside["height"] <= height and outside["height"] >= 0.75 * height
-    shown = names.evaluate_all("all => all.filter(name => name.style.visibility !== 'hidden').length")
-    assert shown == names.count() == 17 and chart.evaluate(TOUCHING) == []
-    expect(page.locator(".formula")).to_have_count(0)
-    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    bar = page.locator(".navbar")
-    assert bar.bounding_box()["height"] < 50 and bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
+    for size in (PROJECTOR, large):
+        fills(page, size, ".chart", 0.75)
+        shown = names.evaluate_all("all => all.filter(name => name.style.visibility !== 'hidden').length")
+        assert shown == names.count() == 17 and chart.first.evaluate(TOUCHING) == []
+        expect(page.locator(".formula")).to_have_count(0)
+        expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+        assert bar.bounding_box()["height"] < 50 and bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
     link_to(page, "heads").click()
     opened(page, "heads")
-    outside, inside = chart.bounding_box(), chart.locator(".nsewdrag").bounding_box()
-    assert outside["y"] + outside["height"] <= height and inside["height"] >= 0.4 * height
+    for size in (large, PROJECTOR):
+        fills(page, size, ".nsewdrag", 0.4)
     page.get_by_role("button", name="Leave").click()
     wait_for(page, big=None)
+
+
+def fills(page: Page, size: dict, part: str, least: float) -> None:
+    """The first picture, or a part of it, takes that share of a screen of this size, and the page ends with it."""
+    page.set_viewport_size(size)
+    page.locator(".chart .ytick text").first.wait_for()
+    settle(page)
+    page.wait_for_function(ENDS)
+    outside, inside = (page.locator(one).first.bounding_box() for one in (".chart", part))
+    assert outside["y"] + outside["height"] <= size["height"] and inside["height"] >= least * size["height"]
 
 
 def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(

@@ -143,8 +143,8 @@ def test_no_name_in_the_line_is_cut_in_a_presentation_however_long_the_sentence_
             "hidden=3",
             f"hidden=3&other={quote(sentence.replace('很有', '没有').replace('old', 'young'))}",
         ):
-            visit(page, f"{app_url}/attention?lang={lang}&big=true&s={quote(sentence)}&{more}")
-            title(page, "attention", lang)
+            visit(page, f"{app_url}/answer?lang={lang}&big=true&s={quote(sentence)}&{more}")
+            title(page, "answer", lang)
             settle(page)
             assert page.evaluate(CUT_AT_ANY_LENGTH) == [], (lang, more)
 

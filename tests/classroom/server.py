@@ -105,10 +105,10 @@ def wait_for(health: str, process: subprocess.Popen) -> None:
 def free_ports(number: int = 1) -> int:
     """First of `number` consecutive free ports. Concurrent processes look in different places.
 
-    The two workers of a test run use separate ranges, so that a killed server can take its port back.
+    The three workers of a test run use separate ranges, so that a killed server can take its port back.
     """
-    begin = 9000 + 10_000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2)
-    for first in range(begin + os.getpid() % 50 * 101, begin + 10_000, 101):
+    begin = 9000 + 7_000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 3)
+    for first in range(begin + os.getpid() % 50 * 101, begin + 7_000, 101):
         with ExitStack() as probes:
             try:
                 for port in range(first, first + number):
