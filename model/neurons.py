@@ -1,6 +1,6 @@
 """Neurons of a feed-forward network: the activation function, and the words to which output vectors point."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -36,17 +36,28 @@ def pushes(network: Encoder, layer: int, neuron: int | Sequence[int]) -> np.ndar
         return (value @ network.embedding.E.weight.T).numpy()
 
 
-def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None, most: int = 3) -> tuple[str, ...]:
-    """The whole words to which a neuron points most: ASCII, other letters, or (None) any name, as for classes.
+def in_ascii(names: Iterable[str]) -> bool:
+    """Whether all letters of an input's tokens, or of a word, are ASCII. Special tokens, and signs that begin a word,
+    do not count.
+    """
+    words = (name.lstrip("Ġ▁") for name in names if name[:1] + name[-1:] != "[]")
+    return all(letter.isascii() for word in words for letter in word if letter.isalpha())
 
-    scores: from `pushes`, (word or class,); names: their words or classes.
+
+def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None, most: int = 3) -> list[int]:
+    """Indices of the whole words to which a neuron points most: those `in_ascii` or the others, as the input is; None:
+    of any names, as for classes.
+
+    scores: from `pushes`, (word or class,); negated for where it points away from. names: their words or classes.
     """
     ranked = (i for i in np.argsort(-scores, kind="stable").tolist() if scores[i] > 0 and i < len(names))
-    if ascii_only is None:
-        return tuple(names[i] for i in islice(ranked, most))
-    fits = (name for name in map(names.__getitem__, ranked) if name.isascii() == ascii_only and name[:2] != "##")
-    words = (name for name in fits if name[:1] + name[-1:] != "[]" and any(map(str.isalpha, name)))
-    return tuple(islice(words, most))
+    if ascii_only is not None:
+        ranked = (i for i in ranked if _is_word(names[i]) and in_ascii([names[i]]) == ascii_only)
+    return [*islice(ranked, most)]
+
+
+def _is_word(name: str) -> bool:
+    return name[:2] != "##" and name[:1] + name[-1:] != "[]" and any(map(str.isalpha, name))
 
 
 def _classifier(network: Encoder) -> Tensor:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from model import Edit
 from model.measures.without import Answers, ffn_off
-from model.pipeline import SPECIAL_TOKENS
+from model.neurons import in_ascii
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.page import LAYER, Page, Tabs
 from pages.drawing.picture import says_words
@@ -103,18 +103,13 @@ def without_neuron(screen: Screen, neuron: int) -> Answers | None:
 
 
 def points_to(screen: Screen, neuron: int) -> Sequence[str]:
-    """The words (in the input's letters) or the classes to which a neuron points most; none without answers."""
+    """The words (in the script of the input) or the classes to which a neuron points most; none without answers."""
     if not points(screen):
         return []
-    ascii_only = None if screen.run.picture is not None else in_ascii(screen.run.tokens, screen.at.token)
-    names = pointed_to(screen.choice.pipeline, screen.at.layer, neuron, ascii_only)
-    return names if ascii_only is not None else [class_label(name) for name in names]
-
-
-def in_ascii(tokens: Sequence[str], token: int) -> bool:
-    """Whether a token's letters are ASCII; of a token without letters, those of all."""
-    own = [*filter(str.isalpha, tokens[token])] if tokens[token] not in SPECIAL_TOKENS else []
-    return all(map(str.isascii, own or filter(str.isalpha, "".join(tokens))))
+    asked, reader = (screen.choice.pipeline, screen.at.layer, neuron), screen.pipeline.reader
+    if screen.run.picture is not None:
+        return [class_label(reader.labels[i]) for i in pointed_to(*asked, None)]
+    return [reader.vocabulary[i] for i in pointed_to(*asked, in_ascii(screen.run.tokens))]
 
 
 def by_hand(screen: Screen, pen: Pen, neuron: int) -> None:
@@ -154,11 +149,16 @@ def classes_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) ->
 
 
 def words_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> None:
-    """The words that the chosen neuron pushes up most, and those that it pushes down most. scores: (word,)."""
-    vocabulary, ranked = screen.pipeline.reader.vocabulary, np.argsort(-scores, kind="stable")
-    for column, name, places in zip(st.columns(2, gap="medium"), ("up", "down"), (ranked, ranked[::-1]), strict=True):
-        first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
+    """The words that the chosen neuron pushes up most, and those that it pushes down most, in the script of the input.
+
+    scores: (word,).
+    """
+    vocabulary, letters = screen.pipeline.reader.vocabulary, in_ascii(screen.run.tokens)
+    for column, name, sign in zip(st.columns(2, gap="medium"), ("up", "down"), (1, -1), strict=True):
+        first = pointed_to(screen.choice.pipeline, screen.at.layer, neuron, letters, PUSHED, sign)
         names = [vocabulary[place] for place in first]
+        if not names:
+            continue
         with column:
             sentence = text(f"read_{name}", neuron=neuron + 1, words=listed(names[:3]), value=two(scores[first[0]]))
             pen.show(name, pushes(name, "axis_word", names, scores[first], sentence))

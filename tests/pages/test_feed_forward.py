@@ -12,6 +12,7 @@ from model import Edit
 from model.analysis import placed
 from model.measures.tables import neuron_contexts
 from model.neurons import pushes
+from model.overview.opened import loudest as loudest_of
 from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
@@ -83,14 +84,28 @@ def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:
     assert len(strongest) > 100 and not strongest & {"[CLS]", "[SEP]"}
 
 
-def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() -> None:
+@pytest.mark.parametrize("sentence", [SENTENCE, "那 只 狗 追 猫 。", "我 love 你 ."])
+def test_a_neuron_points_to_the_same_words_in_the_script_of_the_input_wherever_they_are_named(sentence: str) -> None:
+    listed = chart(open_part("loudest", s=sentence), "loudest")["layout"]["yaxis"]["ticktext"]
+    named, number = html.unescape(listed[0]).rsplit(" · ", 1)
+    app = open_part("neuron", s=sentence, neuron=number)
+    words = [chart(app, name)["layout"]["yaxis"]["ticktext"] for name in ("up", "down")]
+    assert named.split(", ") == words[0][:3]
+    assert {word.isascii() for word in [*words[0], *words[1]]} == {sentence == SENTENCE}
+    trace = pipelines.run("text", sentence)
+    said = {neuron + 1: words for neuron, *_, words in loudest_of(trace, 1, 1)}
+    assert list(said[int(number)]) == words[0][:3], "on the first page, too"
+
+
+def test_the_words_pushed_are_the_extremes_of_the_whole_words_of_a_script() -> None:
     text = pipelines.pipeline("text")
     vocabulary = text.reader.vocabulary
     specials = [vocabulary.index(token) for token in SPECIAL_TOKENS]
     pushed = text.network.embedding.E.weight.numpy() @ text.network.layers[1].ffn.W_2.weight.numpy()
     neuron = int(pushed[specials].max(axis=0).argmax())  # the neuron with the largest weight to a special token
     scores = dict(zip(vocabulary, pushed[:, neuron], strict=True))
-    ranked = sorted((score for word, score in scores.items() if word not in SPECIAL_TOKENS), reverse=True)
+    whole = re.compile("(?!##|\\[.*\\]$).*[A-Za-z].*", re.ASCII)
+    ranked = sorted((score for word, score in scores.items() if word.isascii() and whole.fullmatch(word)), reverse=True)
 
     app = open_part("writes", neuron=str(neuron + 1))
     np.testing.assert_allclose(drawn_in(app, "up"), ranked[:10], atol=1e-5)

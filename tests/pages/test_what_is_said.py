@@ -122,7 +122,13 @@ SAID = [
         "by up to 0.998",
         "e-0",
     ),
-    ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "feed_forward.read_fires", "without neuron"),
+    (
+        "words",
+        "feed_forward",
+        "tab=maps&s=i 爱 you .&layer=2&token=2&neuron=1",
+        "feed_forward.read_fires",
+        "without neuron",
+    ),
     # Repeated tokens, and tokens without effect.
     (
         "words",
