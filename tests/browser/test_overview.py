@@ -363,8 +363,8 @@ def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page:
     assert numbers == [3] * 10 + [1, 2, 3, 4, 5, 6, 6] and read[:10] == [[]] * 10
     for layer, bars in enumerate(lens):
         best, second = sorted((round(value, 2) for _, value in bars), reverse=True)[:2]
-        word = bars[0][0] if best > second else "–"
-        assert read[10 + layer] == [word] and (word == "–" or f"“{word}”" in said[10 + layer])
+        word = bars[0][0] if best > second else catalogue("en")["overview.trail_level"]
+        assert read[10 + layer] == [word] and (best == second or f"“{word}”" in said[10 + layer])
     page.locator(".overview .play").focus()
     page.keyboard.press("ArrowLeft")
     expect(scrubber).to_have_value("16")
@@ -472,6 +472,7 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
         assert lengths[0] >= 12, width
         np.testing.assert_allclose(lengths / lengths[0], shares / shares[0], atol=0.07)
     assert overlapping(page) == []
+    expect(page.locator(".overview .head .name:visible")).to_have_text(["Layer", "Head"])
     rights = page.evaluate("[...document.querySelectorAll('.overview *')].map(n => n.getBoundingClientRect().right)")
     assert max(rights) <= 390
     answer, pictures = (page.locator(f".overview {part}").first.bounding_box() for part in (".answer", ".pic"))
