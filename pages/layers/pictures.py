@@ -23,7 +23,7 @@ from pages.drawing.text.numbers import First, decimal, first, furthest, percent,
 
 HIGH = 460  # pixels
 BEST, FOLLOWED = 5, 4  # guesses shown for each layer; words whose ranks are drawn
-MANY, STEP = 9, 48  # layers whose steps are only numbered; pixels that a step takes at least
+MANY, STEP = 9, 28  # layers whose steps are only numbered; pixels that a step takes at least
 text, word = texts_of("layers")
 
 

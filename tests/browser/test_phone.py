@@ -1,5 +1,6 @@
 """On a phone: a thumb scrolls and taps, and the sentence is at the top of the page."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -105,6 +106,23 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
 
     phone.set_viewport_size({"width": 844, "height": 390})  # landscape
     expect(phone.locator(".navbar .settings")).to_be_visible()
+    assert phone.evaluate(WIDEST) <= 0
+
+
+def test_no_word_in_the_cells_of_the_logit_lens_is_too_small_or_wider_than_its_cell(phone: Page, app_url: str) -> None:
+    visit(phone, f"{app_url}/layers?lang=en")
+    title(phone, "layers")
+    phone.locator(".js-plotly-plot .annotation").first.wait_for()
+    settle(phone)
+    shown = """chart => [...chart.querySelectorAll('text')]
+        .filter(one => one.textContent.trim() && one.checkVisibility())
+        .map(one => [one.textContent, parseFloat(getComputedStyle(one.querySelector('tspan') ?? one).fontSize),
+                     one.getBoundingClientRect().width, one.closest('.hm, .annotation') !== null])"""
+    every = phone.locator(".js-plotly-plot").first.evaluate(shown)
+    cells = [(text, width) for text, _, width, cell in every if cell and re.fullmatch("[a-z…]+", text)]
+    assert len(cells) > 20 and [text for text, size, *_ in every if size < 11] == []
+    *narrow, _, _, _, _ = sorted(width for _, width in cells)  # four are names at the paths' ends
+    assert max(narrow) < 30
     assert phone.evaluate(WIDEST) <= 0
 
 

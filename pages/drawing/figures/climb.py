@@ -24,6 +24,8 @@ from pages.drawing.text.numbers import decimal
 
 CELLS, PATHS = (0.0, 0.52), (0.62, 1.0)  # shares of the height; the names of steps stand between
 SHORT = 1.2  # font sizes; names, as digits, no wider than their numbers
+LONG = 8  # letters of a word that is turned
+BRIGHT = 0.475  # share of the largest probability from which black letters are legible
 APART = 1.15  # font sizes between the names at the paths' ends
 #: Width and dash: of the followed word, the word compared with it, and others. Names and numbers share the lines'
 #: colours, so these are legible on light and dark.
@@ -61,7 +63,12 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     both = zip(np.transpose(best.words), best.shares.T, strict=True)
     cells["text"] = [[f"{label(one)}<br>{decimal(share)}" for one, share in zip(*row, strict=True)] for row in both]
     cells |= {"texttemplate": "%{text}", "showscale": False}
-    if max(text_width(one) for row in best.words for one in row) <= SHORT:
+    widest = max(text_width(one) for row in best.words for one in row)
+    turned = [] if widest <= SHORT else _turned(best, size - 1)
+    if turned:
+        cells["meta"] = {"short": [[""] * count for _ in numbers.labels]}
+        layout["meta"] = layout.get("meta", {}) | {"roomy": round(size * min(widest, 0.6 * LONG) * count)}
+    else:
         cells["textfont"] = {"size": size}  # also on a phone
     del cells["colorbar"]
     span = float(np.log10(max(10, 1.3 * paths.ranks.max())))  # of powers of ten
@@ -78,10 +85,14 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     name = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 4, "yref": "y2", "showarrow": False}
     fonts = [font | {"color": colour, "weight": "bold"} for colour in colours]
     fonts[0] |= {"size": size + 3}
-    layout["annotations"] = _numbers(paths.ranks, font) + [
-        name | {"y": end, "text": label(word), "font": font}
-        for word, end, font in zip(paths.words, ends, fonts, strict=False)
-    ]
+    layout["annotations"] = (
+        turned
+        + _numbers(paths.ranks, font)
+        + [
+            name | {"y": end, "text": label(word), "font": font}
+            for word, end, font in zip(paths.words, ends, fonts, strict=False)
+        ]
+    )
     ticks = [10**power for power in range(int(span) + 1)]
     ranked = scale(titles[0], type="log", range=[span, -0.35], domain=PATHS, zeroline=False, automargin=False)
     layout["xaxis"].pop("autotickangles", None)
@@ -93,6 +104,24 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     layout["margin"]["l"] += max(0, before - 2 * size)
     layout["margin"]["r"] += int(size * max(map(text_width, paths.words)) + 2 * size)
     return figure_of(drawn, layout | {"showlegend": False})
+
+
+def _turned(best: Best, size: int) -> list[dict]:
+    """The words of all cells, turned upwards where they are long: shown in place of words and numbers on a phone."""
+    look = {"name": "narrow", "visible": False, "showarrow": False}
+    every = [
+        (step, rank, one, share)
+        for step, (row, shares) in enumerate(zip(best.words, best.shares.tolist(), strict=True))
+        for rank, (one, share) in enumerate(zip(row, shares, strict=True))
+    ]
+    bright = BRIGHT * float(best.shares.max())
+    return [
+        look
+        | {"x": step, "y": rank, "text": label(one if len(one) <= LONG else f"{one[: LONG - 1]}…")}
+        | {"textangle": -90 if text_width(one) > SHORT else 0}
+        | {"font": {"size": size, "color": "#000000" if share > bright else "#ffffff"}}
+        for step, rank, one, share in every
+    ]
 
 
 def _numbers(ranks: np.ndarray, font: dict) -> list[dict]:

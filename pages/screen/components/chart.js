@@ -351,7 +351,10 @@ function plot(place, width) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled({ ...trace }, room))
-  if (room < layout.meta?.roomy) for (const trace of data) trace.text = trace.meta?.short ?? trace.text
+  if (room < layout.meta?.roomy) {
+    for (const trace of data) trace.text = trace.meta?.short ?? trace.text
+    for (const one of layout.annotations ?? []) if (one.name === 'narrow') one.visible = true
+  }
   if (room < layout.meta?.called) data.pop()  // names below tiles would overlap
   if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.digits = layout.meta?.numbers && data[0].textfont?.size
