@@ -10,6 +10,7 @@ import pandas as pd
 from model.analysis import placed, rank, softmax
 from model.translator import TranslationTrace
 from pages.drawing.figures import ACCENT, AFTER, Axis, Figure, bars_with_numbers, grouped_bars, heatmap, writing
+from pages.drawing.figures.theme import big
 from pages.drawing.picture import Numbers, Picture, picks_from
 from pages.drawing.pictures.answers import Choose
 from pages.drawing.place import Place
@@ -18,7 +19,7 @@ from pages.drawing.text.numbers import decimal, first, percent, signed
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 SIDE = "decoder."
-LIKELIEST = 5
+FEWEST, MOST = 5, 16  # likeliest pieces shown
 LEAST = 0.02  # what gets less has no line
 text, word = texts_of("translation")
 
@@ -84,12 +85,13 @@ def next_pieces(
     by_beam: bool = False,
 ) -> Picture:
     """The pieces as bars. by_beam: whether a beam decided. The rest as for `next_words`."""
-    step = place.step or 0
+    step, longest = place.step or 0, max(len(run.tokens), len(run.target_tokens))
     p, taken = softmax(run["logits"][step]), run.written_ids[step]
+    most = FEWEST if big() else min(max(FEWEST, longest), MOST)  # as high as the sentences beside them
 
     def part(every: Numbers) -> Numbers:
         order = np.abs(every.array) if every.differs else p  # the likeliest, or those that differ most
-        ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
+        ids = order.argpartition(-most)[-most:]
         ids = ids[np.argsort(-order[ids])].tolist()
         ids += [] if taken in ids else [taken]
         names = Axis("", [vocabulary[i] for i in ids])

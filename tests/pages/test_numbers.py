@@ -933,8 +933,9 @@ def next_pieces(run: Trace, at: Place) -> Picture:
 @row(next_pieces, Task(DOG), step=0)
 def the_likeliest_pieces_are_those_of_the_step(run, at):
     p = softmax(run["logits"][at.step])
-    five = np.sort(p)[::-1][:5]
-    yield five if p[run.written_ids[at.step]] in five else [*five, p[run.written_ids[at.step]]]
+    longest = max(len(run.tokens), len(run.target_tokens))
+    best = np.sort(p)[::-1][: min(max(5, longest), 16)]  # a row for each word beside them
+    yield best if p[run.written_ids[at.step]] in best else [*best, p[run.written_ids[at.step]]]
 
 
 @row(translation.lines, Task("我爱你。"), layer=2, head=4, step=2)

@@ -122,12 +122,14 @@ def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
 
 
 @pytest.mark.parametrize("step", [1, 5, 9, 14])
-def test_a_long_tree_shows_the_step_of_the_slider_which_alone_counts_the_steps(step: int) -> None:
+def test_a_long_tree_shows_the_step_of_the_slider_and_says_which_steps_it_shows_of_how_many(step: int) -> None:
     app = opened(TIRED, tab="search", step=str(step))
     assert app.slider(key="translation.step").value == step
     (columns,) = {tuple(figure(app)["layout"]["xaxis"]["ticktext"])}
-    assert str(step) in columns
-    assert not re.search(r"[Ss]teps? \d", said(app))
+    most = max(len(node.ids) for node in run_of(TIRED).search.nodes)
+    assert str(step) in columns and len(columns) < most
+    assert f"steps {columns[0]} to {columns[-1]} of {most}." in said(app)
+    assert "steps 1 to" not in said(opened(tab="search")), "all are shown"
 
 
 @pytest.mark.parametrize("tab", ["writing", "search", "alignment", "inside"])
