@@ -8,12 +8,14 @@ import pandas as pd
 from model import Trace
 from model.measures.origins import KINDS, of_reads, shares
 from pages.drawing.cache import once_a_run
-from pages.drawing.figures import Axis, Figure, scatter
+from pages.drawing.figures import ACCENT, AFTER, GREY, Axis, Figure, stacks
 from pages.drawing.picture import Numbers, Picture, of_both
+from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import plain, texts_of
 from pages.drawing.text.numbers import first, in_percent, percents, whole
 
+BROUGHT = "#4fa392"  # the colour of what attention brought
 text, word = texts_of("origins")
 
 
@@ -27,38 +29,37 @@ def of_heads(run: Trace) -> np.ndarray:
 
 
 def heads_by_origin(run: Trace, place: Place) -> Picture:
-    """The heads as points; another run's hollow."""
-    rows, layers, heads = of_heads(run).reshape(-1, len(KINDS)), run.config.layers, run.config.heads
-    places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
-    names = [f"{layer + 1}·{head + 1}" for layer, head in places]
+    """Each head as a bar of its shares; below it another run's."""
+    every = of_heads(run)
+    heads = list(np.ndindex(every.shape[:2]))
+    rows, own = every.reshape(-1, len(KINDS)), own_kind(run)
     seen = np.array([whole(row) for row in rows])  # as written
     most = {kind: first(seen[:, KINDS.index(kind)], in_percent) for kind in ("word", "place")}
-    said = {f"{kind}_head": names[one.place] for kind, one in most.items()} | most
-    own, ahead = own_kind(run), [one.place for one in most.values() if one.ahead]
-    told = [text(f"read_{own}", **said), *[text("read_rest")] * bool(rows[:, 2].any())]
+    said = {f"{kind}_head": place.where(heads[one.place]) for kind, one in most.items()} | most
+    sentence = " ".join([text(f"read_{own}", **said), *[text("read_negative")] * bool((seen < 0).any())])
+    columns = [word(f"column_{own if kind == 'word' else kind}") for kind in KINDS]
 
     def draw(drawn: Numbers) -> Figure:
-        return scatter(
-            rows[:, 1],
-            rows[:, 0],
-            (word("axis_place"), word(f"axis_{own}")),
-            np.repeat(np.arange(layers), heads),
-            Axis.counted(plain("heads.axis_layer"), layers),
-            [f"{place.where(at)}: {in_words(row, own)}" for at, row in zip(places, rows, strict=True)],
-            names=[name if i // heads == place.layer or i in ahead else "" for i, name in enumerate(names)],
-            chosen=place.layer * heads + place.head,
-            numbers=places,
-            before=None if drawn.other is None else drawn.other[:, [1, 0]],
+        figure = stacks(
+            every,
+            Axis.titled(plain("heads.axis_head"), every.shape[1]),
+            Axis.titled(plain("heads.axis_layer"), every.shape[0]),
+            dict(zip(columns, (ACCENT, AFTER, BROUGHT, GREY), strict=True)),
+            np.array([percents(row) for row in rows]).reshape(every.shape),
+            hover=[f"{place.where(at)}: {in_words(row, own)}" for at, row in zip(heads, rows, strict=True)],
+            chosen=(place.layer, place.head),
+            there=None if drawn.other is None else drawn.other.reshape(every.shape),
         )
+        return figure.tell(fills=room_of(sentence))
 
     def table(drawn: Numbers) -> pd.DataFrame:
-        columns = [word(f"column_{own if kind == 'word' else kind}") for kind in KINDS]
+        names = [f"{layer + 1}·{head + 1}" for layer, head in heads]
         tables = [None if one is None else pd.DataFrame(one, names, columns) for one in (rows, drawn.other)]
         return of_both(*tables).iloc[np.argsort(-rows[:, 1], kind="stable")]
 
     return Picture(
         draw,
-        " ".join(told),
+        sentence,
         Numbers(rows),
         title=word("title"),
         table=table,

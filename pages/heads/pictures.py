@@ -66,7 +66,7 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
         largest = shown.array.max(axis=(2, 3))
         figure = tiles(
             shown.array,
-            *map(_first_named, names, (layers, heads)),
+            *map(Axis.titled, names, (layers, heads)),
             scale=shown.scale("share"),
             chosen=(place.layer, place.head),
             limit=None if shown.differs else weights_end(run, "layers.0.attention.weights"),
@@ -126,11 +126,6 @@ def wide(name: str) -> float:
         next((size for signs, size in kinds if sign in signs), LETTER if sign.isascii() else SIGN) for sign in name
     )
     return own + APART if name else 0
-
-
-def _first_named(name: str, count: int) -> Axis:
-    """An axis of "layer 1", "2", "3", …"""
-    return Axis(name, [f"{name} 1", *map(str, range(2, count + 1))])
 
 
 def _tall(layers: int) -> int:

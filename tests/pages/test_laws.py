@@ -32,7 +32,7 @@ RELIES = {
     "attention.read_scaled": ("attention", {"tab": "steps", "stage": "scaled"}, STEPS[1:2], False),
     "attention.read_heads": ("attention", {"tab": "steps", "stage": "heads"}, STEPS[3:], False),
     "why.held": ("attention", {"tab": "map", "why": "1"}, STEPS[2:3], False),
-    "origins.read_head_role": ("heads", {"tab": "origins"}, STEPS[2:], False),
+    "origins.read_head_role": ("attention", {"why": "1", "stage": "weights"}, STEPS[2:3], False),
     "origins.read_word": ("heads", {"tab": "origins"}, STEPS[2:], True),
     "contribution.read_norms": ("heads", {"tab": "contribution"}, (OF_ONE + "output",), True),
     "layers.read_rollout": ("layers", {"tab": "origin"}, WAYS, True),

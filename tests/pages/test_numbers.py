@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from model import Edit, Trace, load
 from model.analysis import cosine_similarity, nearest_rows, placed, rollout, softmax
 from model.measures.alike import MEAN, alike, of_cosine, of_pair, row_cosines
-from model.measures.origins import of_reads, shares
+from model.measures.origins import KINDS, of_reads, shares
 from model.measures.scaling import every_way, random_scores
 from model.measures.siamese import AtWords
 from model.measures.sources import made_of, of_lead, of_sum
@@ -287,10 +287,10 @@ def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer
 
 
 @row(heads_by_origin, partial(trace_of, "pre-norm words"), head=2)
-def each_head_is_a_point_at_its_shares_of_this_run(run, at):
+def each_head_is_a_bar_of_its_shares_of_this_run(run, at):
     known = of_reads(run)
     every = [shares(run, run.graph.sublayers(layer)[0], head, known) for layer, head in np.ndindex(3, 4)]
-    yield from ([of[kind] for of in every] for kind in ("place", "word"))
+    yield from ([of[kind] for of in every] for kind in KINDS)
 
 
 # -- feed-forward ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Content or position: each head's shares in this run beside its measured role, and whether the two agree."""
+"""Content or position: each head's shares in this run, and its measured role."""
 
 import re
 
@@ -7,11 +7,10 @@ import pytest
 
 from model import Trace
 from model.measures.origins import KINDS, of_reads, shares
-from model.measures.tables import Role, head_roles
+from model.measures.tables import head_roles
 from pages.attention import origins, why_there
-from pages.attention.origins import agreement
 from pages.drawing.text import catalogue
-from pages.drawing.text.numbers import percents
+from pages.drawing.text.numbers import percent, percents
 from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, pre_norm, run_of, said, texts, with_network
 
@@ -26,44 +25,28 @@ def of(trace: Trace, layer: int, head: int) -> dict[str, float]:
     return shares(trace, trace.graph.sublayers(layer - 1)[0], head - 1, of_reads(trace))
 
 
-def test_known_roles_stand_beside_shares_and_whether_they_agree() -> None:
+def test_known_roles_stand_beside_the_shares_of_a_head() -> None:
     for i, (layer, head) in enumerate(KNOWN[1::5]):
         language = ("en", "zh")[i % 2]
-        where = {"layer": str(layer), "head": str(head), "lang": language}
-        read = {name: said(open_page(name, **link, **where)) for name, link in (("heads", LINK), ("attention", WHY))}
-        trace, role = pipelines.run("text", SENTENCE), head_roles("text").of(layer - 1, head - 1)
-        found = of(trace, layer, head)
-        key = agreement(role, found)
-        told = re.split(r"\{[^}]*\}", catalogue(language)[f"origins.{key}"])
-        cancels = catalogue(language)["origins.cancel"]
-        for text in read.values():
-            assert (cancels in text) == (min(found.values()) < -0.5)
-            assert f"{role.share:.0%}" in text or f"{role.share:.1%}" in text
-            assert all(share.replace("−", "-") in text for share in percents(found.values()))
-            assert all(piece in text for piece in told)
+        read = said(open_page("attention", **WHY, layer=str(layer), head=str(head), lang=language))
+        role = head_roles("text").of(layer - 1, head - 1)
+        found = of(pipelines.run("text", SENTENCE), layer, head)
+        assert (catalogue(language)["origins.cancel"] in read) == (min(found.values()) < -0.5)
+        assert percent(role.share) in read
+        assert all(share.replace("−", "-") in read for share in percents(found.values()))
 
 
-@pytest.mark.parametrize(
-    ("name", "relation", "word", "place", "brought", "key"),
-    [
-        ("next", None, 0.1, 1.1, -0.2, "agree_place"),
-        ("previous", None, 0.3, 0.5, 0.2, "agree_place"),
-        ("next", None, 0.4, 0.3, 0.5, "instead_brought"),
-        ("same", None, 0.9, 0.1, 0.0, "agree_word"),
-        ("relation", "det", 0.1, 0.6, 0.3, "instead_place_relation"),
-        ("punctuation", None, 0.1, 0.6, 0.3, "instead_place"),
-        ("itself", None, 0.1, 0.6, 0.3, "either"),
-        ("broad", None, 0.1, 0.6, 0.3, None),
-        ("next", None, 0.1, 0.2, 0.1, None),
-    ],
-)
-def test_neighbour_roles_agree_with_position_and_others_with_content(
-    name: str, relation: str | None, word: float, place: float, brought: float, key: str | None
-) -> None:
-    found = {"word": word, "place": place, "brought": brought, "rest": 1 - word - place - brought}
-    assert agreement(Role(name, 0.8, 0.2, 100, relation), found) == key
-    assert agreement(Role(name, 0.1, 0.02, 100, relation), found) is None  # no clear role
-    assert key is None or all(f"origins.{key}" in catalogue(language) for language in ("en", "zh"))
+def test_the_tab_of_all_heads_has_a_picture_and_no_paragraphs() -> None:
+    app = open_page("heads", **LINK, layer="3", head="7")
+    drawn = charts(app)[0]["figure"]["data"]
+    for part, bars in zip(KINDS, drawn, strict=True):
+        found = [of(run_of(app), layer + 1, head + 1)[part] for layer, head in np.ndindex(6, 8)]
+        assert numbers(bars["x"]) == pytest.approx(found, abs=1e-4)
+        told = [text.replace("−", "-").strip("%") for text in bars["text"]]
+        assert any(told) == (max(map(abs, found)) > 0.45)
+        for text, one in zip(told, found, strict=True):
+            assert not text or int(text) == pytest.approx(100 * one, abs=2)
+    assert "finds tokens by" not in said(app) and "ver a corpus" not in said(app)
 
 
 def test_sources_of_a_score_add_up_to_its_excess_over_the_row() -> None:
@@ -78,7 +61,7 @@ def test_sources_of_a_score_add_up_to_its_excess_over_the_row() -> None:
 
 def test_no_roles_for_drawings_and_other_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("heads", tab="origins", input="digit")
-    assert "own patch" in said(app) and "over a corpus" not in said(app).lower()
+    assert charts(app)[0]["figure"]["data"][0]["name"] == "own patch" and "over a corpus" not in said(app).lower()
     with_network(monkeypatch, pre_norm("text"))
     assert charts(open_page("heads", **LINK))
 
@@ -101,12 +84,12 @@ def test_a_large_input_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> No
     assert charts(app) and "row’s mean (" not in said(app)
 
 
-def test_beside_the_network_before_training_each_head_has_both_places() -> None:
+def test_beside_the_network_before_training_each_head_has_both_bars() -> None:
     app = open_page("heads", **LINK, layer="2", head="3", twin="true", shown="beside")
     drawn = charts(app)[0]["figure"]["data"]
     before = pipelines.run("text-untrained", run_of(app).subject)
-    (hollow,) = [one for one in drawn if one.get("marker", {}).get("symbol") == "circle-open"]
+    hollow = dict(zip(KINDS, drawn[len(KINDS) :], strict=True))
     for layer, head in KNOWN[::5]:
         found, place = of(before, layer, head), 8 * (layer - 1) + head - 1
-        assert numbers(hollow["x"])[place] == pytest.approx(found["place"], abs=1e-4)
-        assert numbers(hollow["y"])[place] == pytest.approx(found["word"], abs=1e-4)
+        for kind, bars in hollow.items():
+            assert numbers(bars["x"])[place] == pytest.approx(found[kind], abs=1e-4)

@@ -34,6 +34,7 @@ from pages.drawing.figures.curves import (
     bars_with_numbers,
     grouped_bars,
     lines,
+    stacks,
     stairs,
     undivided,
     waterfall,
@@ -48,5 +49,5 @@ from pages.drawing.figures.matrices import (
     ranked_bars,
     tiles,
 )
-from pages.drawing.figures.points import attention_lines, paths, queries_and_keys, scatter
+from pages.drawing.figures.points import attention_lines, paths, queries_and_keys
 from pages.drawing.figures.writing import Branch, branches, writing

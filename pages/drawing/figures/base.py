@@ -64,6 +64,11 @@ class Axis:
         """n places labelled 1, 2, …, for pictures that do not count places themselves."""
         return cls(title, [str(place + 1) for place in range(n)])
 
+    @classmethod
+    def titled(cls, title: str, n: int) -> Self:
+        """n places labelled "layer 1", "2", "3", …"""
+        return cls(title, [f"{title} 1", *map(str, range(2, n + 1))])
+
     def named(self, names: Sequence[str]) -> Self:
         """A copy with other names for its tokens."""
         return replace(self, labels=[names[place] for place in self.tokens]) if self.tokens else self

@@ -46,6 +46,7 @@ MOST_TICKS = 32  # below stairs
 #: Columns of a table beside bars: each a head, in Plotly's markup, and a text for each row.
 Columns = Sequence[tuple[str, Sequence[str]]]
 TALL = 215  # pixels: pictures side by side
+WHOLE, LEAST_WRITTEN = 1000, 0.024  # pixels: a picture as wide as the page; share of it that a number takes
 STAIRS = 310  # pixels
 
 
@@ -331,6 +332,78 @@ def grouped_bars(
         layout["shapes"] = [guessed(0.5, left + 0.5, high - 0.5, left + wide - 0.5)]
         layout["yaxis"]["range"] = [0, 1.05 * float(top)]
     return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": GAP})
+
+
+def stacks(
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    series: Mapping[str, str],
+    texts: np.ndarray,
+    *,
+    hover: Sequence[str],
+    chosen: tuple[int, int],
+    there: np.ndarray | None = None,
+) -> Figure:
+    """A lying bar of several parts for each row and column; parts below 0 stand left of its 0.
+
+    values: (column, row, part). series: name -> colour of the parts. texts: as values, written in the parts with room.
+    hover: a line for each bar. chosen: the bar framed, (column, row). there: values in another run, as hollow bars
+    below. A click gives (column, row).
+    """
+    every, least = [one for one in (values, there) if one is not None], scaled(LEAST_WRITTEN * WHOLE) / WHOLE
+    low = min(float(np.minimum(one, 0).sum(-1).min()) for one in every)
+    wide = (max(float(np.maximum(one, 0).sum(-1).max()) for one in every) - low) / (1 - GAP / 4)
+    n_columns, n_rows = values.shape[:2]
+    zero, places = np.arange(n_columns) * wide - low, np.argwhere(np.ones((n_columns, n_rows)))
+    traces: list[dict] = []
+    for one, high, down in zip(every, (0.72, 0.2) if there is None else (0.5, 0.2), (0, 0.4), strict=False):
+        for part, (name, colour) in enumerate(series.items()):
+            own = one[..., part]
+            before = np.where(own < 0, np.minimum(one, 0)[..., :part].sum(-1), np.maximum(one, 0)[..., :part].sum(-1))
+            written_in = np.where(np.abs(own) > least * wide * n_columns, texts[..., part], "").ravel().tolist()
+            traces.append(
+                dict(
+                    type="bar",
+                    orientation="h",
+                    name=label(name),
+                    x=own.ravel(),
+                    base=(before + zero[:, None]).ravel(),
+                    y=(places[:, 1] + down).astype(float),
+                    width=high,
+                    marker={"color": colour if not down else "rgba(0,0,0,0)", "line": {"color": colour, "width": 1}},
+                    unselected={"marker": {"opacity": 1}},
+                    text=[""] * len(places) if down else written_in,
+                    meta={"short": [""] * len(places)},
+                    textposition="inside",
+                    insidetextanchor="middle",
+                    textangle=0,
+                    constraintext="none",
+                    insidetextfont={"color": ink_on(colour), "size": font_size()},
+                    customdata=places.astype(np.uint16),
+                    hovertext=list(map(label, hover)),
+                    hovertemplate="%{hovertext}<extra></extra>",
+                    showlegend=not down,
+                )
+            )
+    left = zero[chosen[0]] + low
+    ends = {"x0": left, "x1": left + wide, "y0": chosen[1] - 0.5, "y1": chosen[1] + 0.5}
+    lines = [
+        {"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": n_rows - 0.5, "line": {"color": GREY, "width": 1}}
+        for x in zero
+    ]
+    across = {"range": [0, wide * n_columns], "visible": False}
+    down_side = axis_layout(rows, n_rows) | {"range": [n_rows - 0.4, -0.6]}
+    down_side.pop("title", None)
+    above = {"yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": font_size()}}
+    names = [above | {"x": x + 0.5, "text": label(name)} for x, name in zip(zero.tolist(), columns.labels, strict=True)]
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "traceorder": "normal"}
+    frame = {"type": "rect", **ends, "line": {"color": ACCENT, "width": 3}}
+    layout: dict = {"xaxis": across, "yaxis": down_side, "shapes": [*lines, frame], "annotations": names}
+    layout |= {"barmode": "overlay", "showlegend": True, "legend": legend}
+    figure = figure_of(traces, layout | look(on_screen(66 + scaled(38 * n_rows))))
+    figure.layout["margin"] |= {"t": round(2.2 * font_size()), "b": round(2.6 * font_size())}
+    return figure.tell(roomy=WHOLE)
 
 
 def activation_curve(

@@ -218,54 +218,6 @@ def _legend_bar(steps: Axis) -> dict:
     }
 
 
-def scatter(
-    x: np.ndarray,
-    y: np.ndarray,
-    titles: tuple[str, str],
-    groups: np.ndarray,
-    legend: Axis,
-    hover: Sequence[str],
-    *,
-    names: Sequence[str],
-    chosen: int,
-    before: np.ndarray | None = None,
-    numbers: Sequence[tuple[int, int]] | None = None,
-) -> Figure:
-    """Points coloured by group (0, 1, …; named by `legend`). names: a text at each point. chosen: the one ringed.
-
-    before: the points in another run, (point, 2). numbers: what a click on each point gives.
-    """
-    points = np.column_stack([x, y])
-    traces = []
-    traces.append(
-        at(
-            points,
-            "markers+text",
-            text=[label(name) for name in names],
-            textposition=sides(points, names, points),
-            customdata=numbers,
-            hovertext=[label(line) for line in hover],
-            hovertemplate="%{hovertext}<extra></extra>",
-            marker={
-                "color": np.asarray(groups, dtype=np.uint8),
-                "colorscale": SHARES,
-                "cmin": 0,
-                "cmax": max(len(legend.labels) - 1, 1),
-                "size": 11,
-                "line": {"width": 1, "color": "rgba(128,128,128,0.8)"},
-                "colorbar": _legend_bar(legend),
-            },
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
-        )
-    )
-    if before is not None:
-        traces += moved(before, points)
-    ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
-    traces.append(at(points[chosen], "markers", marker=ring, hoverinfo="skip"))
-    return figure_of(traces, _plain_axes(titles) | look(420))
-
-
 def queries_and_keys(
     queries: np.ndarray,
     keys: np.ndarray,
