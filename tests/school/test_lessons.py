@@ -29,7 +29,7 @@ from pages.school.classroom import join
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import GIVEN_AWAY, MOST_WEIGHED, PLAINLY, Case, Truth, first_answer, is_right, short
-from pages.school.questions.pictures import CAUSAL, Look, lens, pictures, title_of
+from pages.school.questions.pictures import CAUSAL, Look, answer_bars, lens, pictures, title_of
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
 from pages.school.teaching.report import STYLE
@@ -679,6 +679,15 @@ def test_bars_mark_the_answer_by_its_colour_and_another_guess_by_a_dashed_frame(
                 told_of = [key.partition(" (")[0] for key in keys]
                 assert answers == [i for i, key in enumerate(told_of) if shown and key == truth.answer]
                 assert len(dashed) == (shown and guess in told_of and guess != truth.answer)
+
+
+@pytest.mark.parametrize("key", [key for key, question in QUESTIONS.items() if question.gesture in ("slide", "number")])
+def test_of_several_numbers_the_answer_alone_has_the_colour_of_the_network(key: str) -> None:
+    here, truth = told(key)
+    bar = answer_bars(Look(key, QUESTIONS[key].gesture, here, truth, shown=True)).drawn().data[0]
+    numbers = [number for _, number in truth.bars]
+    blue = [place for place, colour in enumerate(bar["marker"]["color"]) if colour == BLUE]
+    assert blue == ([numbers.index(truth.answer)] if truth.answer in numbers else [*range(len(numbers))])
 
 
 def test_the_network_the_class_and_a_reader_have_a_colour_each_on_projector_phone_and_paper() -> None:

@@ -168,11 +168,14 @@ def _marked(look: Look, values: np.ndarray, keys: Sequence[str], most: float) ->
     """
     if not look.shown:
         return {}
+    numbers, answer = [*values.tolist()], look.truth.answer
+    if look.gesture in ("slide", "number") and answer in numbers:
+        answer = keys[numbers.index(answer)]
     least = NARROWEST * max(most, float(values.max()))
     mistaken = look.guess in keys and look.guess != look.truth.answer
     places = [keys.index(str(look.guess))] if mistaken else []
     return {
-        "colours": [BLUE if key == look.truth.answer or look.truth.answer not in keys else GREY for key in keys],
+        "colours": [BLUE if key == answer or answer not in keys else GREY for key in keys],
         "guesses": [(place, max(float(values[place]), least)) for place in places],
     }
 
