@@ -12,13 +12,16 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from pages.drawing.text import catalogue
+from pages.drawing.text import LANGUAGES, catalogue
 from pages.drawing.text.numbers import percent
 from pages.school.classroom import join
 from pages.school.classroom.phases import TOLD
+from pages.school.classroom.questions import Shown, Told
+from pages.school.classroom.store import SURE, Asked, Vote
 from pages.school.lessons.written import MOST_ASK, MOST_WHY, OWN, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
+from pages.school.teaching import report
 from pages.school.teaching.desk import HURRY
 from pages.server.assets import SCRIPTS, content
 from tests.browser.conftest import PATIENCE
@@ -26,6 +29,7 @@ from tests.browser.steps import CUT, settle, title
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
+A4 = {"width": 688, "height": 1016}  # pixels at 96 to the inch, without margins of 14 mm
 OTHERS = 37  # phones without a browser
 SENTENCE = "we [MASK] to the park ."
 WRONG, RIGHT = ("go", "ran", "park"), "went"
@@ -362,6 +366,25 @@ def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(app_url: str, s
     stranger = screen_at(page.url.removeprefix(f"{app_url}/"), LAPTOP)
     expect(stranger.locator(".st-key-class-leave")).to_be_visible()
     expect(stranger.locator(".st-key-class-next")).to_have_count(0)
+
+
+def test_a_question_of_a_report_stands_on_one_printed_page(page: Page, own_tab: None) -> None:
+    """With as many answers as we offer, and a teacher's longest beside its picture."""
+    both = lambda words: dict.fromkeys(LANGUAGES, words)  # noqa: E731
+    many, asked = [f"{MOVIE[:8]} ({place})" for place in range(24)], []
+    ours, own = (LONG, MOVIE * 4, many), ("这" * (MOST_ASK // 2), "因" * (MOST_WHY // 2), many[:12])
+    for number, (ask, why, options) in enumerate([ours, own] * 5, 1):
+        shown = Shown(key="a", gesture="tap", ask=both(ask), reads=LONG, options=options, names=both(options))
+        votes = {turn: [Vote(one, SURE) for one in options] for turn in (1, 2)}
+        asked.append(Asked(number, 0, shown, Told(answer=options[0], why=both(why)), votes))
+    html = report.as_html(asked, MOVIE, "http://school/", [f"{report.BUTTON}.{one.number}" for one in asked[1::2]])
+    page.set_viewport_size(A4)
+    page.set_content(re.sub("<img [^>]*>", '<img style="display: block; height: 99rem">', html))
+    page.emulate_media(media="print")
+    sections = "all => all.map(one => [getComputedStyle(one).breakInside, one.offsetHeight])"
+    kinds, heights = zip(*page.locator("section").evaluate_all(sections), strict=True)
+    assert len(kinds) == 10 and {*kinds} == {"avoid"} and max(heights) <= A4["height"], heights
+    assert page.locator("section img").count() == 5
 
 
 @pytest.fixture

@@ -33,8 +33,9 @@ td.bar { width: 40% } td:last-child { white-space: nowrap } td.bar i { display: 
 caption { text-align: left } caption i { display: inline-block; width: .7rem; height: .7rem }
 i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { background: #0072B2 }
 .again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
+@page { size: A4; margin: 14mm }
 @media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact }
-  .screen { display: none } }
+  .screen { display: none } img { max-height: 18rem } }
 """
 
 
