@@ -177,7 +177,7 @@ SAID = [
     ("ViTModel", "tokens", "tab=pieces", "tokens.read_front", "tokens.read_inked"),
     ("span", "what_if", "", "what_if.watched", ""),
     ("span", "answer", "output=2&token=5", "(ends at “[SEP] (4)”)", "begins at “[SEP]"),
-    ("digit", "answer", "tab=learned", "each of these moments from step 85 on", ""),
+    ("digit", "answer", "tab=learned", "From step 85 on, each column says", ""),
     ("translator", "answer", "", "sentence_vector.of_translator", ""),
     (
         "translator",
