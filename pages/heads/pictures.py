@@ -33,7 +33,7 @@ ROOM, APART = 600, 3  # pixels, that all tiles side by side have on a desk, and 
 #: Pixels: how wide the letters of such a name are, at least; a Chinese character or an arrow.
 NARROW, LETTER, BROAD, SIGN = 3.6, 6.2, 10, 12
 ROW, HIGH = 24, 500  # pixels of a token's row, and of all rows at most
-STRETCH = 1.6  # width ÷ height that the browser gives a tile at most, if it shall be square
+STRETCH = 1.8  # width ÷ height that the browser gives a tile at most, if it shall be square
 LOW = 42  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
 text, word = texts_of("heads")
 part, part_word = texts_of("contribution")

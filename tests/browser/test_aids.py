@@ -159,6 +159,7 @@ def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str) -> None
         "layers?",
         "add_and_norm?",
         *(f"layers?tab={tab}&layer=6" for tab in ("path", "alike", "origin", "out")),
+        *(f"heads?tab={tab}&layer=3" for tab in ("contribution", "origins")),
         *(f"add_and_norm?tab={tab}&layer=6" for tab in ("maps", "ablation")),
     )
     for number, link in enumerate(links):

@@ -85,6 +85,10 @@ def test_a_cell_says_its_weight_in_two_decimals_where_that_fits(page: Page) -> N
     numbers.first.wait_for()
     weights = run["layers.1.attention.weights"][2].ravel()
     assert numbers.all_text_contents() == [f"{weight:.2f}".removeprefix("0") for weight in weights if weight >= 0.005]
+    draw(page, attention_map(run := run_of(f"{SENTENCE} {'the dog saw a cat ' * 3}"), AT).drawn(), width=520)
+    rows = np.pad(run["layers.1.attention.weights"][2], ((0, 0), (1, 1)))
+    large = rows[(rows >= 0.1) & (rows >= np.roll(rows, 1, 1)) & (rows > np.roll(rows, -1, 1))]  # of those side by side
+    expect(numbers).to_have_text([f"{weight:.2f}".removeprefix("0").replace("1.00", "1") for weight in large])
     draw(page, attention_map(run_of(f"{SENTENCE} {'the dog saw a cat ' * 8}"), AT).drawn())
     expect(numbers).to_have_count(0)
 

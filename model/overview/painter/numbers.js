@@ -28,3 +28,11 @@ export function inCell(value, places) {
   if (!isFinite(value) || Math.abs(value) < .5 / Math.pow(10, digits)) return ''
   return fixed(value, digits).replace('-', '−').replace(/^(−?)0\./, '$1.')
 }
+
+/* The numbers of a row whose cells are too narrow for all: of at least `least`, and larger than those beside them; 1.00
+   as 1. */
+export function inRow(row, least) {
+  return Array.prototype.map.call(row, function (value, i) {
+    return value >= least && !(value < row[i - 1]) && !(value <= row[i + 1]) ? inCell(value).replace('1.00', '1') : ''
+  })
+}

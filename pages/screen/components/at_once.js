@@ -1,7 +1,7 @@
 /* Draws another layer, head or token of the same run before the server answers, from numbers already here. The place
    shown is that of the server's last answer plus all later presses and clicks, so a late answer changes nothing in
    sight. */
-import { fixed, inCell } from '../../../model/overview/painter/numbers.js'
+import { fixed, inCell, inRow } from '../../../model/overview/painter/numbers.js'
 
 const KEPT = 10_000  // ms; later answers never come
 const MOST = 4  // runs kept
@@ -190,7 +190,7 @@ function paint(place, { cells = [], lines = [], frames = [] }) {
   for (const { z, zmin, zmax, colorscale, x0 = 0, y0 = 0, dx = 1, dy = 1, xgap = 0, ygap = 0 } of cells) {
     const colours = palette(colorscale)
     for (const [i, row] of z.entries()) {
-      const [top, bottom] = [i - .5, i + .5].map(at => Math.round(y(y0 + at * dy)))
+      const [top, bottom] = [i - .5, i + .5].map(at => Math.round(y(y0 + at * dy))), written = place.from && inRow(row, place.from)
       for (const [j, value] of row.entries()) {
         if (!Number.isFinite(value)) continue
         const [left, right] = [j - .5, j + .5].map(at => Math.round(x(x0 + at * dx)))
@@ -198,7 +198,7 @@ function paint(place, { cells = [], lines = [], frames = [] }) {
         pen.fillStyle = colour
         pen.fillRect(left + xgap / 2, top + ygap / 2, right - left - xgap, bottom - top - ygap)
         pen.fillStyle = letters
-        if (place.digits) pen.fillText(inCell(value), (left + right) / 2, (top + bottom) / 2)
+        if (place.digits) pen.fillText(written ? written[j] : inCell(value), (left + right) / 2, (top + bottom) / 2)
       }
     }
   }

@@ -1,4 +1,4 @@
-import { inCell } from '../../../model/overview/painter/numbers.js'
+import { inCell, inRow } from '../../../model/overview/painter/numbers.js'
 
 const NARROW = 640, UPRIGHT = 1.08  // px, width of a phone; height of a square picture on it, at most, in screen widths
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
@@ -24,6 +24,7 @@ const KEPT = 30_000  // ms for which a click is repeated with later ones
 const DIGIT = .63  // width of a digit, times its size
 const SLANT = -45  // degrees, of names above a map
 const NUMBERED = .9  // smallest numbers in cells, times the size of letters
+const LARGE = .1, OVER = 1.35  // where not all fit, those from this share of the largest on are written; widest, in cells
 const CODE = { width: 24, height: 24, path: 'M9 6 3 12l6 6 1.4-1.4L5.8 12l4.6-4.6zm6 0-1.4 1.4 4.6 4.6-4.6 4.6L15 18l6-6z' }  // < >
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
@@ -251,14 +252,18 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
-/* Write numbers into the cells of a map if they fit: two decimals, or fewer for large numbers. meta.numbers: their
-   least size, times the size of letters. */
+/* Write numbers into the cells of a map if they fit: two decimals, or fewer for large numbers; of a large map of shares
+   else the largest beside each other. meta.numbers: their least size, times the size of letters. */
 function numbered(trace, layout) {
   const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
   const sized = signs => Math.min(1.08 * layout.font.size, wide / (DIGIT * signs), .75 * high)
   const usual = NUMBERED * layout.font.size, least = Math.min(usual, layout.meta.numbers * layout.font.size)
-  if (sized(3) < least) return trace
+  if (sized(3) < least) {
+    if (!layout.meta.large || trace.zmin < 0 || 3 * DIGIT * usual > OVER * wide || .75 * usual > high) return trace
+    const from = LARGE * trace.zmax, text = trace.z.map(row => inRow(row, from))
+    return { ...trace, text, texttemplate: '%{text}', textfont: { size: usual }, meta: { from } }
+  }
   const every = (trace.zmax < 10 ? [2] : [2, 1, 0]).map(digits => {
     const text = trace.z.map(row => Array.from(row, value => inCell(value, digits)))
     return { text, size: sized(trace.zmax > 1 ? Math.max(...text.flat().map(number => number.length)) : 3) }
@@ -358,6 +363,7 @@ function plot(place, width) {
   if (room < layout.meta?.called) data.pop()  // names below tiles would overlap
   if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.digits = layout.meta?.numbers && data[0].textfont?.size
+  place.from = data[0]?.meta?.from
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
