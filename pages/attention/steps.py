@@ -29,12 +29,13 @@ LEAST = 150  # pixels of each step on a phone
 
 
 def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
-    """All steps in one band; below, except in a presentation, the chosen cell's arithmetic and more about the step."""
+    """All steps in one band; below, except in a presentation, buttons for them, the cell's arithmetic and more."""
     run = screen.run
     steps, at = steps_of(run, prefix), replace(screen.at, between="all")  # the band shows all tokens
     step = screen.choice.stage if screen.choice.stage in steps else steps[0]
-    with pen.controls:
-        _stepper(step, steps)
+    if screen.choice.big:
+        with pen.controls:
+            _stepper(step, steps)
     every = screen.two.numbers(lambda run, place: [Numbers.of(run, prefix + one, place.head) for one in steps])
     compared = dict(zip(steps, every, strict=True))
     hides = not np.isfinite(run[prefix + "masked"][at.head]).all()
@@ -59,6 +60,8 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     cell = chosen_cell(run, at, prefix + step)
     left, right = st.columns([2, 1], gap="medium")
     with left:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _stepper(step, steps)
         by_hand_or_why(screen, pen, prefix + step, cell)
     with right:
         if step == "scores" and kind_of(run) == "drawing":

@@ -97,9 +97,9 @@ def test_a_score_is_said_to_lie_above_or_below_the_mean_of_its_row_with_what_doe
         parts = parts[:, key] - parts.mean(-1)
         kinds[key] = above = bool(parts.sum() > 0)
         most = f"{parts.max() if above else parts.min():.2f}"
-        where = f"above the mean of its row: {parts.sum():.2f}. The largest part of that, {most}"
+        where = f": {parts.sum():.2f} above the mean of its row. The largest part, {most}"
         if not above:
-            where = f"{-parts.sum():.2f} below the mean of the row. What lowers it most, {most}"
+            where = f"{-parts.sum():.2f} below the mean of its row. What lowers it most, {most}"
         assert where in found.said(), key
     assert {*kinds.values()} == {True, False}
 
