@@ -88,7 +88,9 @@ def from_norms(screen: Screen, pen: Pen) -> None:
 
 
 def which_sublayer(screen: Screen, pen: Pen) -> None:
-    """Buttons for the sub-layer that the page is about."""
+    """Buttons for the sub-layer that the page is about; none where it is about all of them."""
+    if screen.choice.tab == "ablation":
+        return
     sublayers = screen.run.graph.sublayers(screen.at.layer)
     words, now = (
         [word(f"place_{each.name}") for each in sublayers],
@@ -152,6 +154,7 @@ PAGE = Page(
     tabs=tabs,
     former=FORMER,
     shown_of=LAYER,
+    but={"ablation": ()},
     equation=equation_of,
     purpose=purpose_of,
     above=above,

@@ -129,6 +129,9 @@ def test_gradient_curves_are_of_this_run(link: dict[str, str]) -> None:
     choice = app.session_state["choice"]
     pipeline, trace = pipelines.pipeline(choice.pipeline), pipelines.run(choice.pipeline, choice.subject)
     shown = {chart["key"].split(".")[1]: chart["figure"]["data"] for chart in charts(app)}
+    assert "either.sublayer" not in [box.key for box in app.get("button_group")], (
+        "it is about all sub-layers of all layers"
+    )
     drawn = [numbers(line["y"]) for line in shown["gradients"]]
     network, token = untrained(pipeline.config), 0 if trace.picture is not None else 1
     for line, residual in zip(drawn, (True, False), strict=True):

@@ -747,7 +747,7 @@ def bars_are_the_softmax_of_the_logits_over_tau(run, at):
     order = np.argsort(-own)[:10]
     yield from (now[order], own[order], f"gets {decimal(now[order[0]])} instead of {decimal(own[order[0]])}")
     many, few = (sum(decimal(p) in ("0.01", "1.00") or p >= 0.01 for p in every[every > 1e-3]) for every in (now, own))
-    yield f"with 1% or more: {many} of 12,000, instead of {few}"
+    yield f"With 1% or more: {f'{many} of' if many else 'none of the'} 12,000 instead of {few}."
 
 
 def before_and_after(run: Trace, at: Place) -> Picture:
