@@ -15,12 +15,12 @@ SPECIAL = ("</s>", "<unk>")
 
 
 @cache
-def pieces_of(language: int, vocabulary: int = 120) -> bytes:
+def pieces_of(language: int) -> bytes:
     """A .spm file, trained on our example sentences in English (0) or Chinese (1)."""
     written = io.BytesIO()
     sentences = [pair[language] for pair in SENTENCES] * 3
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences), model_writer=written, vocab_size=vocabulary, hard_vocab_limit=False,
+        sentence_iterator=iter(sentences), model_writer=written, vocab_size=120, hard_vocab_limit=False,
         minloglevel=2,
     )  # fmt: skip
     return written.getvalue()

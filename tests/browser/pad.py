@@ -44,10 +44,10 @@ PLACES = """canvas => {
 }"""
 
 
-def smooth(points: Stroke, finer: int = 3) -> np.ndarray:
+def smooth(points: Stroke) -> np.ndarray:
     """A Catmull-Rom curve through the points: (point, 2)."""
     p = np.array([points[0], *points, points[-1]], dtype=float)
-    t = np.linspace(0, 1, finer, endpoint=False)[:, None]
+    t = np.linspace(0, 1, 3, endpoint=False)[:, None]
     pieces = [
         0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
         for a, b, c, d in zip(p, p[1:], p[2:], p[3:], strict=False)

@@ -248,14 +248,12 @@ def path_and_sentence(url: str) -> tuple[str, str | None]:
     return urlsplit(url).path.strip("/"), asked(url).get("s")
 
 
-def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
-    """The page and the link show this choice."""
-    expect_sentence(page, sentence)
-    expect(place(page, "layer", layer)).to_be_checked()
-    expect(place(page, "head", head)).to_be_checked()
-    page.wait_for_url(
-        lambda url: [asked(url).get(name) for name in ("s", "layer", "head")] == [sentence, str(layer), str(head)]
-    )
+def expect_choice(page: Page) -> None:
+    """The page and the link show the sentence, layer 2 and head 2."""
+    expect_sentence(page, SENTENCE)
+    for name in ("layer", "head"):
+        expect(place(page, name, 2)).to_be_checked()
+    page.wait_for_url(lambda url: [asked(url).get(name) for name in ("s", "layer", "head")] == [SENTENCE, "2", "2"])
 
 
 def expect_heatmap(page: Page) -> None:

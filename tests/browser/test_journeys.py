@@ -15,7 +15,6 @@ from tests.browser.steps import (
     OWN_QUESTION,
     PROJECTOR,
     SENTENCE,
-    WIDEST,
     SlowLine,
     asked,
     choose,
@@ -38,6 +37,8 @@ from tests.browser.steps import (
     write,
 )
 
+pytestmark = pytest.mark.usefixtures("goes_on")
+
 
 @pytest.mark.usefixtures("own_tab")
 def test_a_reload_and_the_back_button_show_the_same(page: Page, app_url: str) -> None:
@@ -50,23 +51,23 @@ def test_a_reload_and_the_back_button_show_the_same(page: Page, app_url: str) ->
     steps = page.evaluate("history.length")
     walk_to(page, "tokens")
     walk_to(page, "heads")
-    expect_choice(page, SENTENCE, 2, 2)
+    expect_choice(page)
     assert page.evaluate("history.length") == steps + 2, "each change of page is one step, no more"
 
     page.go_back()
     title(page, "tokens")
     page.go_back()
     title(page, "attention")
-    expect_choice(page, SENTENCE, 2, 2)
+    expect_choice(page)
     place(page, "layer", 3).click()
     page.wait_for_url(lambda url: asked(url)["layer"] == "3")
     page.go_back()
-    expect_choice(page, SENTENCE, 2, 2)
+    expect_choice(page)
     settle(page)
     shown = main_text(page)
     page.reload()
     title(page, "attention")
-    expect_choice(page, SENTENCE, 2, 2)
+    expect_choice(page)
     expect_heatmap(page)
     expect(page.get_by_test_id("stMain")).to_have_text(shown, use_inner_text=True)
 
@@ -198,20 +199,6 @@ def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str) -> No
         page.wait_for_url(lambda url, there=there: urlsplit(url).path == f"/{there}")
         drawing.settle(page)
         assert drawing.verdict(page) == str(digit)
-
-
-def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(phone: Page, app_url: str) -> None:
-    visit(phone, f"{app_url}/heads?{FIRST}")
-    title(phone, "heads")
-    write(phone, SENTENCE)
-    choose(phone, layer=2, head=1)
-    for name in ("home", "tokens", "attention"):
-        link_to(phone, name).tap()
-        title(phone, name)
-        phone.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
-        assert phone.evaluate(WIDEST) <= 0, f"{name} is wider than the screen"
-    place(phone, "head", 4).tap()  # a head is chosen at its picture
-    phone.wait_for_url(lambda url: asked(url).get("head") == "4")
 
 
 @pytest.mark.parametrize(("lang", "sentence"), [("en", SENTENCE), ("zh", "今天天气很[MASK]。")])

@@ -1,11 +1,13 @@
 """Adjacent maps name their rows once; each pixel shows the strongest of the cells that share it."""
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.screen.runs import pipelines
 from tests.browser.steps import DESK, PHONE, SENTENCE, settle, title, visit
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 NAMED = "charts => charts.map(chart => chart.querySelectorAll('.yaxislayer-above text, .ytick text').length > 0)"
 DRAWN = "chart => [[...chart._fullData[0].z].map(row => [...row]), chart._fullLayout._size.w]"
 ROWS = ("tokens", "positions", "sum")

@@ -10,16 +10,19 @@ from pages.screen.frame.contents import NAMES
 from tests.browser.steps import (
     MIDDLE,
     PAGE,
+    SENTENCE,
     TOUCHING,
     WIDEST,
     asked,
     open_settings,
     opened,
+    place,
     sentence_field,
     serious,
     settle,
     title,
     visit,
+    wait_for,
     write,
 )
 
@@ -201,6 +204,8 @@ def test_on_a_phone_the_pages_open_over_the_page_and_lead_on(phone: Page, app_ur
     phone.locator(".navbar a", has_text="Heads").tap()
     opened(phone, "heads")
     expect(here).to_have_text("Heads")
+    place(phone, "head", 4).tap()  # a head is chosen at its picture
+    wait_for(phone, layer="2", head="4", s=SENTENCE)
 
 
 def test_the_pad_opens_over_the_page(phone: Page, app_url: str) -> None:

@@ -3,11 +3,13 @@
 import io
 import re
 
+import pytest
 from PIL import Image, ImageStat
 from playwright.sync_api import Page
 
 from tests.browser.steps import opened, visit
 
+pytestmark = pytest.mark.usefixtures("goes_on")
 PAGES = {"home": "", "attention": "attention", "answer": "answer", "layers": "layers"}
 #: Window when printing, and printable area of the sheet, for each orientation.
 SHEETS = {"upright": ((1440, 1500), (718, 980)), "across": ((1440, 900), (980, 718))}

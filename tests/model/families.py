@@ -101,9 +101,9 @@ SMALL_T5 = {
 }  # fmt: skip
 
 
-def saved_t5(folder: Path, head: str = "EncoderModel", **more: object) -> Path:
+def saved_t5(folder: Path, **more: object) -> Path:
     """A small T5 with SentencePiece's pieces: ▁ for a space, and </s> at the end."""
-    network_in(folder, "T5", head, SMALL_T5 | more)
+    network_in(folder, "T5", "EncoderModel", SMALL_T5 | more)
     pieces = ["<pad>", "</s>", "<unk>", *(f"▁{word}" for word in WORDS), "▁", *"sedthatic"]
     pieces = list(dict.fromkeys(pieces))
     tokenizer = Tokenizer(models.Unigram([(piece, -float(i)) for i, piece in enumerate(pieces)], unk_id=2))

@@ -366,11 +366,6 @@ def test_the_file_holds_all_that_it_needs_and_names_no_address(tmp_path: Path) -
     assert page._repr_html_().startswith("<iframe srcdoc=")
 
 
-def test_a_hostile_sentence_closes_no_script() -> None:
-    page = load("text")("</script><b>x</b> <!-- [MASK] & \" '").overview().html
-    assert page.count("</script>") == 2 and "<b>x" not in page and "<!--" not in page
-
-
 # -- words -----------------------------------------------------------------------------------------------------------
 
 

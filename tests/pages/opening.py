@@ -89,9 +89,9 @@ def steps(app: AppTest) -> list[str]:
     return [html.unescape(latex) for latex in re.findall(r'data-latex="(.*?)"', "\n".join(in_html(app)))]
 
 
-def result(app: AppTest, which: int = -1) -> float:
-    """The result of the last line of the arithmetic, or of line `which`."""
-    return float(re.sub(r" \\times 10\^\{(-?\d+)\}", r"e\1", steps(app)[which].rsplit("=", 1)[-1]))
+def result(app: AppTest) -> float:
+    """The result of the last line of the arithmetic."""
+    return float(re.sub(r" \\times 10\^\{(-?\d+)\}", r"e\1", steps(app)[-1].rsplit("=", 1)[-1]))
 
 
 def recorded(app: AppTest) -> float:
@@ -191,9 +191,9 @@ def chart(app: AppTest, name: str) -> dict:
     return found
 
 
-def drawn_in(app: AppTest, name: str, axis: str = "x") -> np.ndarray:
+def drawn_in(app: AppTest, name: str) -> np.ndarray:
     """The numbers of the first trace of a picture, by its name on the page."""
-    return numbers(chart(app, name)["data"][0][axis])
+    return numbers(chart(app, name)["data"][0]["x"])
 
 
 def maps(app: AppTest) -> list[np.ndarray]:

@@ -151,9 +151,9 @@ def test_home_shows_a_run_of_any_network(network: str, monkeypatch: pytest.Monke
 # -- asked for beside the run ------------------------------------------------------------------------------------------
 
 
-def beside(app: AppTest, role: str, **at: int) -> dict:
+def lean_beside(app: AppTest, **at: int) -> dict:
     """What the browser gets when it asks for this beside the run."""
-    app.session_state["overview.asked"] = sent(app).about["id"], role, {"layer": 0, "head": 0, "token": 0} | at
+    app.session_state["overview.asked"] = sent(app).about["id"], "lean", {"layer": 0, "head": 0, "token": 0} | at
     assert_fine(app.run())
     (rows,) = protos(app, "overview_rows")
     found = json.loads(rows.bytes[4 : 4 + int.from_bytes(rows.bytes[:4], "little")])
@@ -167,16 +167,16 @@ def beside(app: AppTest, role: str, **at: int) -> dict:
 )
 def test_head_effects_on_home_equal_those_of_the_laboratory(link: dict[str, str], token: int) -> None:
     link = link or bring(None, "digit")
-    found = beside(open_page("home", **link), "lean", token=max(token, 0))
+    found = lean_beside(open_page("home", **link), token=max(token, 0))
     assert [*found] == ["lean"] and [*found["lean"]] == [str(token)]
     np.testing.assert_allclose(found["lean"][str(token)], maps(open_page("what_if", **link))[0], atol=1e-7)
 
 
 def test_no_head_effects_for_slow_networks_or_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("home", s="nobody has asked for this one .", model="paper")
-    assert beside(app, "lean") == {"lean": {"-1": []}}
+    assert lean_beside(app) == {"lean": {"-1": []}}
     monkeypatch.setattr("pages.screen.sections.patience.MOST_PRODUCTS", 1000)
-    assert beside(open_page("home", s="nor for this one ."), "lean", token=2) == {"lean": {"2": []}}
+    assert lean_beside(open_page("home", s="nor for this one ."), token=2) == {"lean": {"2": []}}
 
 
 def test_heads_that_are_off_are_named_where_they_can_be_turned_on_again() -> None:

@@ -44,9 +44,9 @@ def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
     return pipelines.run("translation", Task(s, **task), edits)
 
 
-def hovers(app: AppTest, which: int = 0) -> list[str]:
+def hovers(app: AppTest) -> list[str]:
     """Tooltips of the words of a translation."""
-    marks = next(trace["text"] for trace in figure(app, which)["data"] if trace.get("hovertemplate"))
+    marks = next(trace["text"] for trace in figure(app, 0)["data"] if trace.get("hovertemplate"))
     return marks[:: len(ALONG)]
 
 

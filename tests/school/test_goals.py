@@ -31,8 +31,8 @@ def guess(sentence: str, *edits: Edit) -> str:
     return run(sentence, *edits).answer[0].best
 
 
-def first(word: str, most: int = 3, sentence: str = SENTENCE) -> Goal:
-    return Goal("first", (most, mark_of("text", run(sentence).ids), word))
+def first(word: str, most: int = 3) -> Goal:
+    return Goal("first", (most, mark_of("text", run(SENTENCE).ids), word))
 
 
 def of(goal: Goal, **values: object) -> Standing:

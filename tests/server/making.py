@@ -24,7 +24,7 @@ def sheet(which: int, side: int = 600, ink: int = 20, paper: int = 250) -> Image
     return page
 
 
-def photo(which: int, light: str, ink: float = 0.3, noise: float = 0.02, paper: float = 0.9) -> Image.Image:
+def photo(which: int, light: str, ink: float = 0.3, paper: float = 0.9) -> Image.Image:
     """A photograph of it: 1600 × 1200, unevenly lit, noisy. ink: the share of light that ink reflects."""
     page = Image.new("L", (1600, 1200), 255)
     page.paste(sheet(which, 900, 0, 255), (350, 130))
@@ -35,7 +35,7 @@ def photo(which: int, light: str, ink: float = 0.3, noise: float = 0.02, paper: 
         "a shadow": np.where(x + 0.4 * y > 0.75, 0.5, 1),
         "a dark table": np.where((x < 0.06) | (y > 0.93), 0.2, 1 - 0.2 * y),
     }
-    seen = paper * lights[light] * (1 - (1 - ink) * strength) + DICE.normal(0, noise, strength.shape)
+    seen = paper * lights[light] * (1 - (1 - ink) * strength) + DICE.normal(0, 0.02, strength.shape)
     return Image.fromarray((seen.clip(0, 1) * 255).astype(np.uint8))
 
 

@@ -23,7 +23,6 @@ from pages.school.classroom.store import (
     DAY,
     HOUR,
     LETTERS,
-    UNSAID,
     Ballot,
     ClassState,
     Store,
@@ -119,11 +118,6 @@ def test_nobody_acts_for_a_teacher_without_her_key(lesson: Class, store: Store) 
             with pytest.raises(UnknownClassError):
                 act()
     assert lesson.room.version == version
-
-
-def test_the_teacher_comes_back_from_another_machine(lesson: Class, url: str) -> None:
-    lesson.go(*TO_OPEN)
-    assert Store(url).of_teacher(lesson.code, lesson.key) == lesson.room
 
 
 @both
@@ -288,23 +282,12 @@ def test_classes_that_an_earlier_version_kept_go_on(lesson: Class, url: str) -> 
     later._engine.dispose()
 
 
-def test_a_vote_counts_without_a_word_on_how_sure_it_is(lesson: Class) -> None:
-    lesson.go(*TO_OPEN)
-    assert lesson.vote(confidence=UNSAID) is Verdict.KEPT
-    lesson.go(Phase.CLOSED)
-    assert votes_of(lesson) == {1: [("1", UNSAID)]}
-
-
 @pytest.mark.parametrize("confidence", [-1, 4, None, True, 2.0, "2"])
 def test_confidence_is_one_of_three_or_not_said(lesson: Class, confidence: object) -> None:
     lesson.go(*TO_OPEN)
     assert lesson.vote(confidence=confidence) is Verdict.IMPOSSIBLE
     assert lesson.vote("no option") is Verdict.IMPOSSIBLE
     assert lesson.store.count(lesson.code)[0] == 0
-
-
-def test_a_vote_for_a_class_that_is_not_there_is_said_to_be_so(store: Store) -> None:
-    assert store.vote(Ballot("AAAAAA", 1, 1, "d", "1", 2)) is Verdict.UNKNOWN
 
 
 def test_while_it_is_open_nobody_sees_what_was_answered(lesson: Class) -> None:
@@ -547,15 +530,6 @@ def fails_and_recovers(one: Class, hurt: Callable[[], Callable[[], None]]) -> No
         heal()
     assert one.store.count(one.code)[0] == 1, "what was not acknowledged is not there, what was is"
     assert one.store.vote(ballot) is Verdict.KEPT and one.store.count(one.code)[0] == 2
-
-
-def test_a_locked_database_is_said_and_waited_for(file: Path) -> None:
-    def hurt() -> Callable[[], None]:
-        other = sqlite3.connect(file, isolation_level=None)
-        other.execute("BEGIN EXCLUSIVE")
-        return other.close
-
-    fails_and_recovers(of_file(file), hurt)
 
 
 def test_a_full_disk_is_said_and_waited_for(file: Path) -> None:
