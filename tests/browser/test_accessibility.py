@@ -89,7 +89,7 @@ def test_an_address_that_leads_nowhere_is_answered_by_a_page_with_a_way_back(pag
 
 
 def test_a_digit_can_be_drawn_and_taken_back_with_the_keyboard(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/answer?input=digit&lang=en")
+    visit(page, f"{app_url}/answer?input=digit&lang=en")
     title(page, "answer")
     page.locator(".st-key-draw button").press("Enter")
     pad = page.get_by_role("application", name=catalogue("en")["sidebar.pad"])

@@ -107,7 +107,7 @@ def test_on_a_phone_the_first_station_is_one_screen_and_a_tap_on_a_word_is_the_g
 
 def test_on_a_phone_the_verdict_is_seen_after_a_tap_in_the_picture(phone: Page, app_url: str) -> None:
     for sentence in ("hello", "the animal did not cross the street because it was too tired ."):
-        phone.goto(f"{app_url}/lesson?lang=en&s={sentence.replace(' ', '+')}&question=fit")
+        visit(phone, f"{app_url}/lesson?lang=en&s={sentence.replace(' ', '+')}&question=fit")
         chart = phone.locator(CHART).first
         chart.locator(".scatterlayer .point").first.wait_for(state="attached")
         settle(phone)

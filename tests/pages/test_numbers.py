@@ -389,8 +389,9 @@ def without_ffn_the_first_guesses_are_those_of_the_changed_runs(run, at):
 FATE = Fate(np.zeros(7), np.arange(10.0, 17.0))
 
 
-def on_the_way(run: Trace, at: Place) -> Picture:
-    return add_and_norm.maps(run, at, add_and_norm.AddNorm(run, at).norm, None)
+def on_the_way(run: Trace, at: Place, focus: str = "norm") -> Picture:
+    of = add_and_norm.AddNorm(run, at)
+    return add_and_norm.maps(run, at, {"output": of.sub.output, "sum": of.sub.sum, "norm": of.norm}[focus], None)
 
 
 @row(add_and_norm.one_vector, layer=2)
