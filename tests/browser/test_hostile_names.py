@@ -65,7 +65,7 @@ def answered() -> str:
     """Report of a class that was asked about hostile tokens."""
     both = {language: next(iter(HOSTILE.values())) for language in ("en", "zh")}
     names = {language: list(LABELS.values()) for language in ("en", "zh")}
-    shown = {"gesture": "choice", "options": list(LABELS), "names": names, "ask": both, "about": both}
+    shown = {"gesture": "tap", "options": list(LABELS), "names": names, "ask": both, "about": both}
     truth = {"answer": "0", "right": ["0"], "why": both, "bars": []}
     asked = Asked(1, 0, shown | {"reads": SENTENCE}, truth, {1: [Vote("0", 0)]})
     return report.as_html([asked], SENTENCE, f"http://localhost/?s={SENTENCE}")
