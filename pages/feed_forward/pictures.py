@@ -14,7 +14,7 @@ from model.measures.without import Answers
 from model.neurons import activation_curve
 from pages.drawing import figures
 from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars, ranked_bars
-from pages.drawing.figures.theme import scaled
+from pages.drawing.figures.theme import font_size, letters, scaled
 from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, token_axis, told_where
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.band import room_of
@@ -24,6 +24,7 @@ from pages.drawing.text.numbers import decimal, first, furthest, two, written
 
 FIRES = 0.1  # an activation from here on is counted
 LISTED = 12  # neurons
+DENSE = 18  # pixels: the largest letters in so many rows below a strip
 RELU = "relu"  # the paper's activation function, beside which another is drawn
 CURVE = 230  # pixels
 BEND = -3.0, 2.0  # before the activation: where activation functions bend
@@ -116,7 +117,8 @@ def loudest(run: Trace, place: Place, words: Words, without: Answers | None = No
         cell = (drawn.which.index(of.neuron), token) if of.neuron in drawn.which else None
         rows, columns = drawn.axes
         titles, fills = (title, word("points_to")), room_of(says())
-        return ranked_bars(drawn.array, rows, columns, every.array, titles, token, cell, fills)
+        with letters(min(font_size(), DENSE)):
+            return ranked_bars(drawn.array, rows, columns, every.array, titles, token, cell, fills)
 
     def says(*drawn: Numbers) -> str:
         at_token, of_chosen, number = run[of.fed][place.token], run[of.fed][:, of.neuron], of.neuron + 1

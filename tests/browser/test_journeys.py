@@ -201,6 +201,12 @@ def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str) -> No
         assert drawing.verdict(page) == str(digit)
 
 
+#: The smallest letters of titles, legends and words in pictures, in pixels; 99 without any.
+LEAST = """() => Math.min(99, ...[...document.querySelectorAll(
+    '.chart :is(.g-xtitle, .g-ytitle, .annotation, .legend) text')]
+    .map(it => parseFloat(getComputedStyle(it).fontSize)))"""
+
+
 @pytest.mark.parametrize(("lang", "sentence"), [("en", SENTENCE), ("zh", "今天天气很[MASK]。")])
 def test_in_a_presentation_names_in_pictures_lie_on_none_and_every_page_ends_with_the_screen(
     page: Page, app_url: str, lang: str, sentence: str
@@ -214,6 +220,7 @@ def test_in_a_presentation_names_in_pictures_lie_on_none_and_every_page_ends_wit
         expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
         settle(page)
         assert misplaced(page, cut=name == "lesson") == [], name
+        assert name == "feed_forward" or page.evaluate(LEAST) >= 20, name  # there twelve rows stand below a strip
         assert name in ("answer", "lesson", "translation", "what_if") or ends_with_the_screen(page, name), name
 
 

@@ -138,7 +138,7 @@ def test_numbers_of_short_bars_to_the_left_have_room_before_the_names() -> None:
     assert left([3.0, -3.0]) == left([3.0, 0.2]) == 0  # there numbers stand within the bars: Plotly's own range will do
 
 
-@pytest.mark.parametrize(("font_size", "height"), [(12, 534), (18, 460), (18, None)])
+@pytest.mark.parametrize(("font_size", "height"), [(12, 534), (LARGE, 460), (LARGE, None)])
 def test_the_words_below_tiles_have_room_for_their_height(font_size: int, height: int | None) -> None:
     with letters(font_size):
         figure = tiles(

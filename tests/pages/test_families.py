@@ -240,5 +240,6 @@ def test_a_click_beside_the_picture_means_the_token_that_is_drawn_there() -> Non
         assert found == [*range(len(tokens))]
         first = min(marks["x"])  # of the columns
         for name in drawn.layout.get("annotations", ()):
-            assert (name["x"], name["y"]) == (first, max(marks["y"][: min(front, side)]) + 0.5), "beneath its own cells"
+            below = max(marks["y"][: min(front, side)]) + 0.5
+            assert (name["x"], name["xanchor"], name["y"]) == (first - 0.5, "left", below), "beneath its own cells"
         assert drawn.layout["xaxis"]["tickvals"][0] == 0, "no column is named after what is outside"

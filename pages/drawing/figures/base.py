@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.colors import get_colorscale, hex_to_rgb
 
 from pages.drawing.figures.notation import noted
-from pages.drawing.figures.theme import LARGE, SMALL, font_size, mode
+from pages.drawing.figures.theme import SMALL, font_size, mode
 from pages.drawing.text.numbers import written
 
 #: From blue (negative) to orange (positive), safe for colour-blind eyes; zero is the colour of the ground. painter.js
@@ -258,7 +258,7 @@ def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
     side = scale(axis.title, **BARE)
     if axis.labels:
         named = range(n) if named is None else named
-        size = font_size() if n <= 20 or font_size() >= LARGE else font_size() - 2
+        size = font_size() if n <= 20 or font_size() > SMALL else font_size() - 2
         side |= {
             "tickmode": "array",
             "tickvals": list(named),
@@ -328,7 +328,7 @@ def colour_bar(ends: dict[float, str], **look: Any) -> dict:
         "outlinewidth": 0,
         "ypad": 4,
         "title": {"side": "right"},  # above, even an empty title takes a line
-        "tickfont": {"size": font_size() - 2 * (font_size() < LARGE)},
+        "tickfont": {"size": font_size() - 2 * (font_size() <= SMALL)},
         "tickvals": list(ends),
         "ticktext": [written(text) for text in ends.values()],
         **look,

@@ -179,7 +179,14 @@ def over_drawing(
     named = named if front < 3 else [named[0], "…", named[-1]]
     x, y = patch_sides(side, 1, font_size())
     x |= {"constraintoward": "left", "range": [left - 0.55, side - 0.45]}
-    below = {"x": left, "y": min(front, side) - 0.5, "yanchor": "top", "showarrow": False, "text": "<br>".join(named)}
+    below = {
+        "x": left - 0.5,
+        "xanchor": "left",
+        "y": min(front, side) - 0.5,
+        "yanchor": "top",
+        "showarrow": False,
+        "text": "<br>".join(named),
+    }
     layout = {
         "xaxis": x,
         "yaxis": y | {"range": [side - 0.45, -0.55], "side": "right" if front else "left"},

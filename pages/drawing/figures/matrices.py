@@ -192,7 +192,7 @@ def _name_above(layout: dict, corner: str) -> None:
         layout["xaxis"]["tickangle"] = SLANT
     words = {"text": label(corner).replace("\n", "<br>"), "align": "right", "showarrow": False}
     place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -4, "yref": "paper", "y": 1, "yanchor": "bottom"}
-    layout["annotations"] = [words | place | {"font": {"size": font_size()}, "opacity": 0.8}]
+    layout["annotations"] = [words | place | {"font": {"size": font_size()}, "opacity": 0.8, "borderpad": 0}]
 
 
 def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], asked: Sequence[int]) -> dict:

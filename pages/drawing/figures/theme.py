@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-SMALL, LARGE = 12, 18  # pixels: at a desk, and in a presentation
+SMALL, LARGE = 12, 20  # pixels: at a desk, and in a presentation
+GROWN = 1.5  # times as long are lengths in a presentation, at most
 _font_size: ContextVar[int] = ContextVar("font_size", default=SMALL)
 _mode: ContextVar[str] = ContextVar("mode", default="light")
 
@@ -31,8 +32,8 @@ def big() -> bool:
 
 
 def scaled(pixels: float) -> int:
-    """A length that grows with the letters."""
-    return int(pixels * font_size() / SMALL)
+    """A length that grows with the letters, up to `GROWN`."""
+    return int(pixels * min(font_size() / SMALL, GROWN))
 
 
 @contextmanager

@@ -31,7 +31,7 @@ MORE = 1.6  # times as many letters, from which they are smaller, as in the styl
 A_NAME = 21  # letters of a line beside a bar
 A_LINE = 30  # letters of a sentence in a button
 A_BUTTON = 46  # pixels of a button below a picture, with its margin
-SMALLER = 4  # pixels by which letters beside bars are smaller
+SMALLER = 2  # pixels by which letters beside bars are smaller
 text, word = texts_of("class")
 
 
