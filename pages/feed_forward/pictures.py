@@ -14,7 +14,7 @@ from model.measures.without import Answers
 from model.neurons import activation_curve
 from pages.drawing import figures
 from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars, ranked_bars
-from pages.drawing.figures.theme import font_size, letters, scaled
+from pages.drawing.figures.theme import DENSE, font_size, letters, scaled
 from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, token_axis, told_where
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.band import room_of
@@ -24,7 +24,6 @@ from pages.drawing.text.numbers import decimal, first, furthest, two, written
 
 FIRES = 0.1  # an activation from here on is counted
 LISTED = 12  # neurons
-DENSE = 18  # pixels: the largest letters in so many rows below a strip
 RELU = "relu"  # the paper's activation function, beside which another is drawn
 CURVE = 230  # pixels
 BEND = -3.0, 2.0  # before the activation: where activation functions bend

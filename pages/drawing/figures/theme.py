@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 SMALL, LARGE = 12, 20  # pixels: at a desk, and in a presentation
+DENSE = 18  # pixels: the largest in a picture with more rows than room
 GROWN = 1.5  # times as long are lengths in a presentation, at most
 _font_size: ContextVar[int] = ContextVar("font_size", default=SMALL)
 _mode: ContextVar[str] = ContextVar("mode", default="light")

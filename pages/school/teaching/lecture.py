@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pages.drawing.figures.theme import DENSE, font_size, letters
 from pages.drawing.picture import Picture
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
@@ -21,6 +22,8 @@ from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import Desk
 from pages.screen.frame.pen import Pen
+
+MANY = 20  # tokens, from which on a map beside the answers has little room for a row
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ class Lecture:
             return None
         question, case, truth = self.here
         look = Look(question.row, question.gesture, case, truth, shown=self.phase in TOLD)
-        return next(iter(of_place(question.place, look)), None)
+        with letters(min(font_size(), DENSE) if len(case.tokens) > MANY else font_size()):
+            return next(iter(of_place(question.place, look)), None)
 
     @property
     def about(self) -> str:
