@@ -14,7 +14,7 @@ from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, arrows, saw
 from pages.drawing.figures.base import INK
 from pages.drawing.figures.theme import big, mode
 from pages.drawing.picture import Picture, touched
-from pages.drawing.pictures.band import Column, band, room_of
+from pages.drawing.pictures.band import Column, band
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.strips import strips
 from pages.drawing.place import Place
@@ -146,7 +146,7 @@ def one_vector(run: Trace, place: Place) -> Picture:
     ]
     dashed = [(tips[0], tips[2]), (tips[1], tips[2])]
     return Picture(
-        arrows(drawn, dashed, _high(HIGH)).tell(fills=room_of(sentence, 0.6)),
+        arrows(drawn, dashed, _high(HIGH)).tell(fills=True),
         sentence,
         reads=[sub.sum, *([sub.norm] if sub.norm else [])],
     )
@@ -185,7 +185,7 @@ def on_the_way(run: Trace, place: Place) -> Picture:
         return {"layer": subs[step][0], "sublayer": subs[step][1]}
 
     figure = saw(lengths, every, here, titles, _high(WIDE))
-    return Picture(figure.tell(fills=room_of(said, 0.4)), said, picks=choose)
+    return Picture(figure.tell(fills=True), said, picks=choose)
 
 
 def _high(pixels: int) -> int:

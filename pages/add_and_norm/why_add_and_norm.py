@@ -22,7 +22,7 @@ def gradients_by_layer(run: Trace, place: Place, found: np.ndarray) -> Picture:
     steps = Axis(word("axis_layer"), [f"X⁽{_raised(layer)}⁾" for layer in range(found.shape[1])])
     ways = zip(("summed", "bare"), found[:, :-1].min(axis=1), strict=True)  # at Z itself it is 1
     return Picture(
-        lines(found, names, steps, word("axis_gradient"), height=HIGH),
+        lines(found, names, steps, word("axis_gradient"), height=HIGH).tell(fills=True),
         text("read_gradients", **{name: decimal(value) for name, value in ways}),
         title=word("gradients"),
         table=pd.DataFrame(found.T, columns=names, index=steps.labels),
@@ -35,7 +35,7 @@ def lengths_by_layer(run: Trace, place: Place, normed: Fate, bare: Fate) -> Pict
     norm, values = NORMS[run.config.norm], np.stack([normed.length, bare.length])
     names = [word("with_norm", norm=norm), word("without_norm", norm=norm)]
     steps = Axis(word("axis_after"), [str(layer) for layer in range(values.shape[1])])
-    figure = lines(values, names, steps, word("axis_length"), height=HIGH)
+    figure = lines(values, names, steps, word("axis_length"), height=HIGH).tell(fills=True)
     figure.layout["yaxis"] |= {"type": "log", "dtick": 1}
     ends = {name: f"{value:,.0f}" for name, value in zip(("usual", "length"), values[:, -1], strict=True)}
     table = pd.DataFrame(values.T, columns=names, index=steps.labels)

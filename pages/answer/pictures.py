@@ -19,7 +19,6 @@ from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers,
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
 from pages.drawing.pictures.answers import all_probabilities, by_softmax, row_of
-from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.pictures.sources import (
     Way,
@@ -114,7 +113,8 @@ def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden
     cell = (at, columns.index(output)) if output in columns else None
 
     def draw(drawn: Numbers) -> Figure:
-        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("share"), square=False, clickable=True, cell=cell)
+        look = {"scale": drawn.scale("share"), "square": False, "clickable": True, "cell": cell}
+        return heatmap(drawn.array, *drawn.axes, **look).tell(fills=True)
 
     return Picture(
         draw,
@@ -216,7 +216,7 @@ def _map_of_heads(
     axes = Axis(plain("sidebar.layer"), [str(layer) for layer in range(len(cells))]), columns
     high, chosen_one = scaled(90 + min(A_LAYER * len(cells), MOST_HIGH)), (cell[0] + 1, cell[1])
     figure = heatmap(cells, *axes, cell=chosen_one, clickable=True, square=False, height=high)
-    figure.tell(numbers=True, fills=room_of(said))
+    figure.tell(numbers=True, fills=True)
     return Picture(figure, said, title=title, picks=go, shape=cells.shape, fixed=True)
 
 
@@ -328,7 +328,7 @@ def sentence_map(run: Trace, place: Place, other: Trace, cells: np.ndarray) -> P
 
     named = {"token": first[row], "other": second[column], "value": most}
     return Picture(
-        heatmap(sums, *axes, square=False, clickable=True, height=150 + 32 * len(rows)),
+        heatmap(sums, *axes, square=False, clickable=True, height=150 + 32 * len(rows)).tell(fills=True),
         alike("read_sentences", **named),
         title=alike_word("sentences"),
         shape=sums.shape,
@@ -484,6 +484,7 @@ def _grid(run: Trace, numbers: Numbers, cell: Cell, sentence: str, choose: Picks
     """Every token by what can be said of it."""
 
     def figure(drawn: Numbers) -> Figure:
-        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("share"), square=False, clickable=True, cell=cell)
+        look = {"scale": drawn.scale("share"), "square": False, "clickable": True, "cell": cell}
+        return heatmap(drawn.array, *drawn.axes, **look).tell(fills=True)
 
     return Picture(figure, sentence, numbers, quantity=run.graph["answer"], title=plain("answer.title"), picks=choose)

@@ -11,7 +11,6 @@ from pages.drawing.figures import Axis, Figure, over_drawing, over_drawings, tok
 from pages.drawing.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.drawing.figures.theme import big
 from pages.drawing.picture import Moves, Numbers, Picture, carriers
-from pages.drawing.pictures.band import EDGE, LINE
 from pages.drawing.place import Place
 from pages.drawing.scales import weights_end
 from pages.drawing.text import plain, t
@@ -59,8 +58,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         look = {"front": front, "differs": weights.differs, "limit": None if weights.differs else weights_end(run, key)}
         look["height"] = 285 if big() else 420  # both end on a screen
         figure = over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
-        # Room for the longest sentence, so that another token moves nothing.
-        return figure.tell(below=2 * EDGE + 3 * LINE) if big() else figure
+        return figure.tell(ends=True)
 
     whole = Numbers.of(run, key, place.head, part=lambda weights: weights.less_nothing()[token].on(Axis("", tokens)))
     return Picture(

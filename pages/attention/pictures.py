@@ -99,7 +99,7 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
             square=False,
             height=on_screen(HIGH),
         )
-        return figure.tell(numbers=True)
+        return figure.tell(numbers=True, fills=True)
 
     return Picture(
         draw,

@@ -7,7 +7,6 @@ from model import Trace
 from model.measures.scaling import DRAWS, KEYS, WIDTHS, at_every_width, every_way, random_scores, shares
 from pages.drawing.figures import undivided
 from pages.drawing.picture import Picture, touched
-from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
 
@@ -42,7 +41,7 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     axes, own_point = (word("axis_key"), "dₖ"), (own_d_k, own, word("own")) if divided else None
     figure = undivided(weights, every, WIDTHS, d_k, ways, titles, axes, own=own_point)
     return Picture(
-        figure.tell(fills=room_of(said)),
+        figure.tell(fills=True),
         said,
         title=word("title"),
         table=pd.DataFrame(

@@ -10,7 +10,6 @@ from model.measures.origins import KINDS, of_reads, shares
 from pages.drawing.cache import once_a_run
 from pages.drawing.figures import ACCENT, AFTER, GREY, Axis, Figure, stacks
 from pages.drawing.picture import Numbers, Picture, of_both
-from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import plain, texts_of
 from pages.drawing.text.numbers import first, in_percent, percents, whole
@@ -50,7 +49,7 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
             chosen=(place.layer, place.head),
             there=None if drawn.other is None else drawn.other.reshape(every.shape),
         )
-        return figure.tell(fills=room_of(sentence))
+        return figure.tell(fills=True)
 
     def table(drawn: Numbers) -> pd.DataFrame:
         names = [f"{layer + 1}·{head + 1}" for layer, head in heads]

@@ -17,7 +17,6 @@ from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bar
 from pages.drawing.figures.theme import DENSE, font_size, letters, scaled
 from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, token_axis, told_where
 from pages.drawing.pictures.answers import probabilities
-from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
 from pages.drawing.text.numbers import decimal, first, furthest, two, written
@@ -115,9 +114,9 @@ def loudest(run: Trace, place: Place, words: Words, without: Answers | None = No
         title = word("sorted" if every.differs else "loud_gated" if of.gated else "loud", **counted)
         cell = (drawn.which.index(of.neuron), token) if of.neuron in drawn.which else None
         rows, columns = drawn.axes
-        titles, fills = (title, word("points_to")), room_of(says())
+        titles = title, word("points_to")
         with letters(min(font_size(), DENSE)):
-            return ranked_bars(drawn.array, rows, columns, every.array, titles, token, cell, fills)
+            return ranked_bars(drawn.array, rows, columns, every.array, titles, token, cell)
 
     def says(*drawn: Numbers) -> str:
         at_token, of_chosen, number = run[of.fed][place.token], run[of.fed][:, of.neuron], of.neuron + 1

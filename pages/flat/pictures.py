@@ -14,9 +14,8 @@ from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.figures.matrices import Matrix, abreast
 from pages.drawing.figures.theme import big, scaled
 from pages.drawing.picture import Numbers, Open, Picture, touched
-from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
-from pages.drawing.text import plain, t, texts_of, unmarked
+from pages.drawing.text import plain, t, texts_of
 from pages.drawing.text.numbers import decimal, percent, two, unsigned
 
 ATTENTION = "layers.0.attention."
@@ -28,7 +27,6 @@ PASSES = (ATTENTION + "weights", ATTENTION + "heads")
 #: passes on.
 CALM, *SCORED, _ = DISTURBED = ("none", "Q", "K", "scaled", "V")
 NOISE = 5.0
-BESIDE = 0.5  # of the page's width, that the bars have in a presentation
 KINDS = ("one_token", "patches")  # how the drawing is read
 NARROW = 8  # cells, as wide as a column of numbers is
 HIGH, LOW, ROWS = 340, 250, 275  # pixels: drawings and bars; drawings in a presentation; a row for each head
@@ -107,7 +105,7 @@ def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
     chosen = {"type": "rect", "yref": "paper", "x0": now - 0.5, "x1": now + 0.5, "y0": 0, "y1": 1, "layer": "below"}
     figure.layout["shapes"] = [chosen | {"fillcolor": tint(ACCENT, 0.15), "line": {"width": 0}}]
     figure.layout["height"] = scaled(HIGH)
-    figure.tell(fills=room_of(unmarked(sentence), BESIDE))
+    figure.tell(fills=True)
     return Picture(
         figure,
         sentence,
@@ -150,7 +148,7 @@ def of_one(run: Trace, place: Place) -> Picture:
     def draw(*drawn: Numbers) -> Figure:
         matrices = [matrix(name, own) for name, own in zip(DRAWN, drawn, strict=True)]
         figure = abreast(matrices, Axis("", heads), None, height=scaled(ROWS))
-        return figure.tell(fills=room_of(sentence))
+        return figure.tell(fills=True)
 
     def table(*drawn: Numbers) -> pd.DataFrame:
         return pd.DataFrame(drawn[DRAWN.index("V")].array, index=heads, columns=range(1, values.shape[-1] + 1))

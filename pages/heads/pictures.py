@@ -158,7 +158,7 @@ def written(run: Trace, place: Place) -> Picture:
         cell, scale = (place.token, place.head), drawn.scale("positive")
         high, corner = min(on_screen(80 + scaled(ROW * len(drawn.array))), HIGH), part_word("corner")
         look = {"cell": cell, "clickable": True, "square": False, "height": high, "corner": corner}
-        return heatmap(drawn.array, *drawn.axes, scale=scale, **look).tell(numbers=True)
+        return heatmap(drawn.array, *drawn.axes, scale=scale, **look).tell(numbers=True, fills=True)
 
     return Picture(
         draw,

@@ -15,7 +15,6 @@ from pages.drawing.figures.equations import COSINE, ROLLOUT
 from pages.drawing.figures.latex import formula
 from pages.drawing.figures.theme import big
 from pages.drawing.picture import Moves, Numbers, Picture, carriers, of_both, one_plane, outputs_of, token_axis, touched
-from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.place import Place
 from pages.drawing.text import plain, texts_of
@@ -176,7 +175,9 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
         (points, *others), shares = flat(drawn)
         titles = [word("axis_pca", number=i + 1, share=percent(share)) for i, share in enumerate(shares)]
         before = others[0] if others else None
-        return paths(points, run.tokens, numbered(run), (titles[0], titles[1]), chosen=token, before=before)
+        return paths(points, run.tokens, numbered(run), (titles[0], titles[1]), chosen=token, before=before).tell(
+            fills=True
+        )
 
     def says(drawn: Numbers) -> str:
         said = {"token": placed(run.tokens)[token], "share": percent(flat(drawn)[1].sum())}
@@ -206,7 +207,7 @@ def by_layers(run: Trace, place: Place, curves: Mapping[str, np.ndarray], other:
         said.append(text(f"read_{name}", **about, **ends, layer=most.place + 1, value=most))
     every = np.stack([*curves.values()])
     table = pd.DataFrame(every.T, index=steps(run), columns=names)
-    figure = lines(every, names, numbered(run), word("axis_cosine"), height=HIGH)
+    figure = lines(every, names, numbered(run), word("axis_cosine"), height=HIGH).tell(fills=True)
     return Picture(figure, " ".join(said), table=table, equation=COSINE, fixed=True)
 
 
@@ -227,7 +228,9 @@ def lengths_on_the_way(run: Trace, place: Place) -> Picture:
         return series[..., token].on(*axes, upwards=True)
 
     def draw(drawn: Numbers) -> Figure:
-        return lines(drawn.array, names, numbered(run), word("axis_length"), there=drawn.other, height=HIGH)
+        return lines(drawn.array, names, numbered(run), word("axis_length"), there=drawn.other, height=HIGH).tell(
+            fills=True
+        )
 
     return Picture(
         draw,
@@ -312,7 +315,7 @@ def _race(run: Trace, found: Guesses, said: str) -> Picture:
     short = [word("step_start"), *(word("step_short", layer=layer + 1) for layer in range(run.graph.layers()))]
     axis = Axis(word("axis_step"), short) if run.graph.layers() < MANY else numbered(run)
     figure = climb(paths, Best(named, found.shares), axis, (word("axis_path"), word("axis_rank")), HIGH)
-    figure.tell(fills=room_of(said), least=STEP * len(named))
+    figure.tell(fills=True, least=STEP * len(named))
 
     def choose(row: int, step: int | None = None) -> dict[str, object]:
         """A click on a cell, or on the path of that number."""
@@ -343,7 +346,7 @@ def classes(run: Trace, place: Place, lens: Lens) -> Picture:
     axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), every)
     figure = heatmap(found, *axes, scale="share", square=False, height=HIGH)
     return Picture(
-        figure.tell(fills=room_of(said), numbers=True),
+        figure.tell(fills=True, numbers=True),
         said,
         table=lambda: pd.DataFrame(found, index=steps(run), columns=every),
     )
@@ -372,6 +375,6 @@ def difference(run: Trace, place: Place, lens: Lens) -> Picture:
         return probabilities[:, most].on(Axis(word("axis_step"), steps(run)), outputs)
 
     def draw(drawn: Numbers) -> Figure:
-        return heatmap(drawn.array, *drawn.axes, square=False, height=HIGH)
+        return heatmap(drawn.array, *drawn.axes, square=False, height=HIGH).tell(fills=True)
 
     return Picture(draw, "", Numbers(lens(run, place.token), part=part))

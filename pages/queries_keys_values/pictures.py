@@ -10,7 +10,6 @@ from pages.drawing.figures.base import text_width
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.picture import Moves, Numbers, Picture, of_both, one_plane
-from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
@@ -64,7 +63,7 @@ def products(run: Trace, place: Place) -> Picture:
         text("read_products", score=score, agree=int((found > 0).sum()), differ=int((found < 0).sum()), **sums),
     )
     return Picture(
-        figure.tell(fills=room_of(said)),
+        figure.tell(fills=True),
         said,
         moves=Moves((0, key), (1, len(names)), lambda _, key: {"token": place.token, "key": key}),
         table=lambda: pd.DataFrame({called[0]: q, called[1]: k, word("strip_product"): q * k}),
@@ -108,7 +107,7 @@ def matrix(run: Trace, place: Place, role: str) -> Picture:
     weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), run.config.heads, place.head)
     axes = Axis(word("axis_input")), Axis(word("axis_component"))
     return Picture(
-        heatmap(weights, *axes, square=False, line_colour=role_colours()[role], height=440),
+        heatmap(weights, *axes, square=False, line_colour=role_colours()[role], height=440).tell(fills=True),
         text("read_weights", numbers=f"{weights.size:,}", size=three(np.abs(weights).mean())),
         shape=weights.shape,
         equation=rf"W_{role}^{{({place.head + 1})}}",

@@ -31,7 +31,6 @@ from pages.drawing.figures.base import coloured
 from pages.drawing.figures.equations import in_words
 from pages.drawing.page import Page
 from pages.drawing.picture import Picture
-from pages.drawing.pictures.band import EDGE, room_of
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import CostSettings
@@ -81,7 +80,7 @@ def show_walk(screen: Screen, pen: Pen) -> None:
     left, right = st.columns([5, 2], gap="medium")
     with left:
         figure = cost_tables.walk_picture(*size, chosen)
-        figure.tell(fills=EDGE)
+        figure.tell(fills=True)
         about = {"table": cost_tables.steps_table(*size), "picks": lambda step: {"walk": step}, "fixed": True}
         pen.show("walk", Picture(figure, said, written="" if screen.choice.big else None, **about))
     with right:
@@ -132,7 +131,7 @@ def show_cost(screen: Screen, pen: Pen) -> None:
     left, *right = [st.container()] if screen.choice.big else st.columns(2, gap="large")
     with left:
         figure = cost_tables.growth_picture(config, lengths, n)
-        figure.tell(fills=room_of(said))
+        figure.tell(fills=True)
         pen.show(
             "growth", Picture(figure, said, picks=partial(longer, screen.choice.cost, config, lengths), fixed=True)
         )

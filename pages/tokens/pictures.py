@@ -492,7 +492,9 @@ def order(run: Trace, cosines: np.ndarray, bare: np.ndarray, token: int | None =
     series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
     numbers = {"start": three(cosines[1, first]), "end": three(cosines[-1, first]), "bare": f"{lowest.min():.6f}"}
     return Picture(
-        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), height=260 if big() else 440),
+        lines(
+            series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), height=260 if big() else 440
+        ).tell(fills=True),
         t("order.read", token=tokens[first], layers=len(cosines) - 2, **numbers),
         title=plain("order.title"),
         table=pd.DataFrame(series.T, index=steps, columns=names),

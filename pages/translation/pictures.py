@@ -37,7 +37,8 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
     def draw(across: Numbers, back: Numbers) -> Figure:
         sides = Axis(word("source"), source), Axis(word("target"), target)
         arcs = np.append(back.array, 0)
-        return writing(*sides, step, across.array, arcs, least=LEAST, lit=lit, differs=across.differs)
+        figure = writing(*sides, step, across.array, arcs, least=LEAST, lit=lit, differs=across.differs)
+        return figure.tell(fills=True)
 
     best = first(taken, percent)
     said = {

@@ -19,7 +19,6 @@ from pages.drawing.figures.theme import scaled
 from pages.drawing.masks import guesses_words
 from pages.drawing.picture import Picture, says_words
 from pages.drawing.pictures.answers import probabilities
-from pages.drawing.pictures.band import room_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t, texts_of
 from pages.drawing.text.numbers import decimal, furthest, signed, two
@@ -43,7 +42,6 @@ SURE = 0.99  # probability of an answer from which hardly any goes elsewhere
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
 LOWEST = 224  # pixels of it in a presentation, where it leaves room for what a click does
-BESIDE = 0.55  # of the page's width, that it has
 text, word = texts_of("what_if")
 
 
@@ -259,7 +257,7 @@ def effect_map(
     said += f" {text('direct')}" if off and lab.measure == "lead" else ""
     if theme.big():
         figure.layout["height"] = LOWEST
-        figure.tell(below=room_of(said, BESIDE), first=True)  # however much stands above it
+        figure.tell(ends=True, first=True)  # however much stands above it
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
     lab.pen.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 

@@ -92,11 +92,11 @@ def misplaced(page: Page, *, cut: bool) -> list[str]:
     return found + ["wider than the screen"] * (page.evaluate(WIDEST) > 0)
 
 
-def ends_with_the_screen(page: Page, name: str) -> bool:
-    """Wait until the presented page `name` needs no scrolling; returns whether a picture takes half of its height."""
+def ends_with_the_screen(page: Page, least: float = 0.5) -> bool:
+    """Wait until the presented page needs no scrolling; returns whether a picture takes so much of its height."""
     page.wait_for_function(ENDS)
     heights = page.locator(".chart").evaluate_all("all => all.map(chart => chart.clientHeight)")
-    return max(heights) >= (0.45 if name == "what_if" else 0.5) * 720  # there the room for changes is kept above it
+    return max(heights) >= least * 720
 
 
 # Position of the middle of a cell on the screen.

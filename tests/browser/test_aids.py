@@ -138,11 +138,12 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
 
 def test_in_a_presentation_of_a_digit_a_page_ends_with_the_screen(page: Page, app_url: str) -> None:
     page.set_viewport_size(PROJECTOR)
-    for name in ("queries_keys_values", "heads", "feed_forward", "what_if"):
+    least = {"queries_keys_values": 0.5, "heads": 0.5, "feed_forward": 0.5, "what_if": 0.45}  # it has a row more above
+    for name in least:
         visit(page, f"{app_url}/{name}?lang=zh&input=digit&big=true")
         title(page, name, "zh")
         page.locator(".js-plotly-plot .main-svg").first.wait_for()
-        assert ends_with_the_screen(page, name), name
+        assert ends_with_the_screen(page, least[name]), name
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # like a font that loads late
     page.wait_for_function(ENDS)
 

@@ -163,7 +163,7 @@ NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-
 
 def test_on_a_projector_all_tokens_have_their_names(page: Page, app_url: str) -> None:
     page.set_viewport_size(PROJECTOR)
-    for sentence, tokens, letters in ((TWENTY_TWO, 22, 13), ("她把书放在桌上，然后回家[MASK]饭。", 17, 16)):
+    for sentence, tokens, letters in ((TWENTY_TWO, 22, 12.5), ("她把书放在桌上，然后回家[MASK]饭。", 17, 16)):
         visit(page, f"{app_url}/heads?lang=en&big=true&s={sentence}")
         opened(page, "heads")
         expect_sentence(page, sentence)

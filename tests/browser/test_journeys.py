@@ -221,7 +221,7 @@ def test_in_a_presentation_names_in_pictures_lie_on_none_and_every_page_ends_wit
         settle(page)
         assert misplaced(page, cut=name == "lesson") == [], name
         assert name == "feed_forward" or page.evaluate(LEAST) >= 20, name  # there twelve rows stand below a strip
-        assert name in ("answer", "lesson", "translation", "what_if") or ends_with_the_screen(page, name), name
+        assert name in ("answer", "lesson", "what_if") or ends_with_the_screen(page), name
 
 
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:

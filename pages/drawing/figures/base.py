@@ -329,6 +329,7 @@ def colour_bar(ends: dict[float, str], **look: Any) -> dict:
         "ypad": 4,
         "title": {"side": "right"},  # above, even an empty title takes a line
         "tickfont": {"size": font_size() - 2 * (font_size() <= SMALL)},
+        "tickangle": 0,
         "tickvals": list(ends),
         "ticktext": [written(text) for text in ends.values()],
         **look,

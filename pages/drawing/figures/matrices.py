@@ -218,13 +218,12 @@ def ranked_bars(
     titles: tuple[str, str],
     column: int,
     cell: tuple[int, int] | None,
-    fills: int,
 ) -> Figure:
     """All numbers, sorted, in a strip on top; below, some rows as bars, each beside its row of a map.
 
     cells: (row, column) of the map, the large ones with their numbers; the bars show one column of it. every: all
-    numbers, sorted. titles: of the strip, and above the names of rows. cell: the one outlined. fills: pixels left below
-    the picture in a presentation. A click gives (row, column).
+    numbers, sorted. titles: of the strip, and above the names of rows. cell: the one outlined. A click gives (row,
+    column).
     """
     size, height = font_size(), on_screen(520)
     drawn, layout = heatmap_parts(
@@ -283,7 +282,7 @@ def ranked_bars(
     layout["yaxis2"] = hidden | {"domain": [1 - STRIP * line, 1], "anchor": "x3"}
     figure = figure_of([*drawn, bar], layout | {"showlegend": False, "bargap": 0.25})
     figure.layout["margin"]["t"] = 8
-    return figure.tell(fills=fills, upright=560)
+    return figure.tell(fills=True, upright=560)
 
 
 class Matrix(NamedTuple):

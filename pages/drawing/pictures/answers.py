@@ -65,7 +65,7 @@ def likeliest_outputs(
             shapes += [
                 line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)
             ]
-        return figure
+        return figure.tell(fills=True) if height else figure
 
     return Picture(
         draw,
@@ -93,7 +93,8 @@ def moved_most(
 
     def draw(drawn: Numbers) -> Figure:
         numbers = [signed(float(v)) if np.isfinite(v) else "" for v in drawn.array]
-        return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, differs=drawn.differs, height=height)
+        figure = bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, differs=drawn.differs, height=height)
+        return figure.tell(fills=True) if height else figure
 
     def table(drawn: Numbers) -> pd.DataFrame:
         return pd.DataFrame({plain("change.shown_difference"): drawn.array}, index=drawn.axes[0].labels)

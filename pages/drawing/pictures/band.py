@@ -1,6 +1,5 @@
 """Several quantities of the same tokens side by side: a click chooses token, column and quantity."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,8 +18,6 @@ from pages.drawing.place import Place
 from pages.drawing.text import plain
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
-#: In a presentation: pixels below a picture that fills it, pixels of a line of text, letters in such a line.
-EDGE, LINE, WIDE = 16, 36, 50
 ROW, LOW = 17, 220  # pixels: a row of the band, and its least height
 
 
@@ -46,11 +43,6 @@ class Column:
         """Its numbers, a row for each token."""
         columns = [f"{self.name} {place + 1}" for place in range(numbers.array.shape[1])]
         return pd.DataFrame(numbers.array, numbers.axes[0].labels, columns)
-
-
-def room_of(sentence: str, share: float = 1) -> int:
-    """Pixels that a sentence takes below a picture in a presentation. share: of the page's width."""
-    return 2 * EDGE + LINE * math.ceil(sum(0.48 if sign.isascii() else 1 for sign in sentence) / (share * WIDE))
 
 
 def _symbol(run: Trace, key: str) -> str:
@@ -124,7 +116,7 @@ def band(
         named = Axis(rows.title, drawn[0].axes[0].labels)
         row = place.token if place.marked else None
         matrices = [matrix(column, own) for column, own in zip(columns, drawn, strict=True)]
-        return abreast(matrices, named, row, height=height).tell(large=True, fills=EDGE, least=least)
+        return abreast(matrices, named, row, height=height).tell(large=True, fills=True, least=least)
 
     moves = None
     if focus and cell:

@@ -108,7 +108,7 @@ def quantity_map(
     keys: bool = True,
     follows: bool | None = None,
     spare: int = 0,
-    fills: int = 0,
+    fills: bool = False,
     aloud: bool = False,
     large: bool = False,
 ) -> Picture:
@@ -118,9 +118,9 @@ def quantity_map(
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
     into focus. keys: whether Shift and an arrow move the cell. follows: None for a map alone; for maps side by side,
     whether an earlier map names the rows, too (on a phone each names its own). Such maps show no equation, so that
-    their rows align. spare: pixels to keep free below a map that grows with the screen. fills: the same in a
-    presentation. aloud: the sentence is written elsewhere and only read aloud here. large: the main picture of the
-    page: columns named above, numbers in cells where they fit, cells that fill the width.
+    their rows align. spare: pixels to keep free below a map that grows with the screen. fills: whether it ends with the
+    screen in a presentation. aloud: the sentence is written elsewhere and only read aloud here. large: the main picture
+    of the page: columns named above, numbers in cells where they fit, cells that fill the width.
     """
     quantity, whole = run.quantity(key), Numbers.of(run, key, place.head)
     across, down = axes(run, key) if quantity.axes[1:] else (Axis(""), axes(run, key)[-1])
@@ -155,7 +155,7 @@ def quantity_map(
         more: dict[str, object] = {"numbers": True, "large": True, "wide": True} if large else {}
         more |= {"follows": True} if follows else {}
         more |= {"grows": LEAST, "below": spare} if spare else {}
-        more |= {"fills": fills} if fills else {}
+        more |= {"fills": True} if fills else {}
         return figure.tell(**more)
 
     def choose(row: int, column: int) -> dict[str, object]:

@@ -275,10 +275,22 @@ function numbered(trace, layout) {
 /* Distance from the top of the page, in px. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
-/* Whether a picture's height follows the window. In a presentation: square cells, or a picture with meta.below (px
-   to leave below it) or meta.fills (px to leave free). Elsewhere: one with meta.grows (its least height). */
-const grows = ({ yaxis, meta }) =>
-  isBig() ? yaxis?.scaleanchor || meta?.below || meta?.fills : meta?.grows && innerWidth > NARROW
+/* Height in px of all that stands below a picture in its column, and below that. */
+function beneath(place) {
+  let below = 0
+  const bottom = box => box.getBoundingClientRect().bottom
+  for (let box = place; box && !box.matches('[data-testid=stMain]'); box = box.parentElement) {
+    const home = box.parentElement, { display, flexDirection, paddingBottom } = getComputedStyle(home)
+    if (display === 'flex' && flexDirection === 'row') continue  // what stands beside it
+    const there = [...home.children].filter(one => one.getClientRects().length)
+    below += Math.max(0, ...there.map(bottom).map(end => end - bottom(box))) + parseFloat(paddingBottom)
+  }
+  return below
+}
+
+/* Whether a picture's height follows the window. In a presentation: square cells, or a picture with meta.ends
+   or meta.fills, also below its usual height. Elsewhere: one with meta.grows (its least height). */
+const grows = ({ yaxis, meta }) => isBig() ? yaxis?.scaleanchor || meta?.ends || meta?.fills : meta?.grows && innerWidth > NARROW
 
 /* Height at which square cells fill the width. */
 function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
@@ -293,9 +305,9 @@ function stretch(layout, shape) {
 }
 
 function fill(place, layout) {
-  const above = place.above = aboveOf(place)
+  const above = place.above = aboveOf(place), below = place.below = beneath(place)
   const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else the page scrolls to it
-  const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? layout.meta?.fills ?? BELOW)
+  const room = innerHeight - (first ? above : 0) - (big ? below : layout.meta?.below ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const dense = big && layout.xaxis.side === 'top' && Math.min(layout.width / across, room / down) < CROWDED * layout.font.size
   if (dense) layout.margin = { ...layout.margin, l: SPREAD * layout.font.size, t: HIGH * layout.font.size }
@@ -311,7 +323,7 @@ function fill(place, layout) {
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
-  layout.height = Math.max(layout.meta?.grows ?? layout.height, Math.min(room, most))
+  layout.height = Math.max(layout.meta?.grows ?? LEAST * layout.height, Math.min(room, most))
   const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? (dense ? HIGH : CORNER) * layout.font.size : 0
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
@@ -512,7 +524,7 @@ export default function({ data, parentElement, setTriggerValue }) {
     document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   }
   const size = new ResizeObserver(() => {  // a picture that ends with the screen is also redrawn when it moves
-    const { below, fills } = place.wanted.figure.layout.meta ?? {}, moved = (below || fills) && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > .5
+    const moved = place.above !== undefined && (Math.abs(aboveOf(place) - place.above) > .5 || isBig() && Math.abs(beneath(place) - place.below) > .5)
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
   })
   size.observe(parentElement)

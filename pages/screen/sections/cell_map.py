@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from pages.drawing.picture import Make, Numbers
-from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of, quantity_map, settled
 from pages.drawing.place import Place
 from pages.drawing.screen import Screen
@@ -93,7 +92,7 @@ def cell_maps(
     with left:
         places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
     together = isinstance(sentences, str)
-    fills = room_of(str(sentences)) if together and alone and len(keys) <= ABREAST else 0
+    fills = alone and len(keys) <= ABREAST
     each = [sentences] * len(keys) if together else sentences
     for number, (place, key, sentence) in enumerate(zip(places, keys, each, strict=False)):
         beside = keys[number - number % len(widths)]  # the map that names its rows

@@ -10,7 +10,6 @@ from model.measures.without import PARTS, Answers, Fate, without
 from pages.drawing.figures import Axis, lines
 from pages.drawing.figures.theme import big
 from pages.drawing.picture import Picture, outputs_of, says_words
-from pages.drawing.pictures.band import room_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
 from pages.drawing.text.numbers import decimal, two
@@ -44,7 +43,7 @@ def alike_without(screen: Screen, pen: Pen) -> None:
         said.append(text("read_same" if same.any() else "read_residual", layer=layer, **numbers))
     said += [overflows(name) for name in PARTS if name not in found]
     sentence, sides = " ".join(said), (Axis(word("axis_layer"), steps), word("axis_alike"))
-    figure = lines(alike, names, *sides, ends=ends, height=400 if big() else 235).tell(fills=room_of(sentence, 0.4))
+    figure = lines(alike, names, *sides, ends=ends, height=400 if big() else 235).tell(fills=True)
     table = pd.DataFrame(alike.T, index=steps, columns=names)
     pen.show("without", Picture(figure, sentence, title=word("title"), table=table, fixed=True))
 
