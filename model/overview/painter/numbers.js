@@ -29,8 +29,7 @@ export function inCell(value, places) {
   return fixed(value, digits).replace('-', '−').replace(/^(−?)0\./, '$1.')
 }
 
-/* The numbers of a row whose cells are too narrow for all: of at least `least`, and larger than those beside them; 1.00
-   as 1. */
+/* The numbers of a row whose cells are too narrow for all: not below least, and larger than those beside them. */
 export function inRow(row, least) {
   return Array.prototype.map.call(row, function (value, i) {
     return value >= least && !(value < row[i - 1]) && !(value <= row[i + 1]) ? inCell(value).replace('1.00', '1') : ''
