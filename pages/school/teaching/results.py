@@ -24,13 +24,12 @@ from pages.screen.frame.navigation import open_with
 
 #: Session state: number of hints shown, and whether words are shown, by question.
 HINTS, WORDS = "class.hints_of", "class.words_of"
-A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: least height of a picture's row, and margin below it
+A_ROW = 21  # pixels: in a presentation, the least height of a picture's row
 ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question and of its explanation that fit beside a picture
 ROOM_TO_TALK = 40  # letters taken by the call to discuss
 MORE = 1.6  # times as many letters, from which they are smaller, as in the style sheet
 A_NAME = 21  # letters of a line beside a bar
 A_LINE = 30  # letters of a sentence in a button
-A_BUTTON = 46  # pixels of a button below a picture, with its margin
 SMALLER = 2  # pixels by which letters beside bars are smaller
 text, word = texts_of("class")
 
@@ -186,21 +185,16 @@ def picture(lecture: Lecture, drawn: Picture) -> None:
     figure = drawn.drawn()
     if lecture.screen.choice.big:
         names = len(figure.layout["yaxis"].get("ticktext", ())[: pictures.MOST_ROWS])
-        below = MARGIN + A_BUTTON * offers_input(lecture)
-        meta = {"numbers": figure.layout.get("meta", {}).get("numbers"), "below": below, "first": True}
-        figure.layout |= {"height": A_ROW * names, "meta": meta}
+        least = A_ROW * names
+        meta = {"numbers": figure.layout.get("meta", {}).get("numbers"), "ends": True, "grows": least, "first": True}
+        figure.layout |= {"height": least, "meta": meta}
     chart(figure, "class.network", alt=drawn.title or "")
 
 
-def offers_input(lecture: Lecture) -> bool:
-    """Whether the class can go on with another input: before a question, if the teacher has chosen one since."""
-    waits = lecture.phase is Phase.LOBBY or (lecture.phase is Phase.EXPLAINED and bool(lecture.coming))
-    return waits and lecture.desk.differs(lecture.own_choice)
-
-
 def other_input(lecture: Lecture) -> None:
-    """A button that continues with the input now in the sidebar, if it is another one; below a picture, in its room."""
-    if not offers_input(lecture):
+    """Before a question, a button that continues with the input now in the sidebar, if it is another one."""
+    waits = lecture.phase is Phase.LOBBY or (lecture.phase is Phase.EXPLAINED and bool(lecture.coming))
+    if not (waits and lecture.desk.differs(lecture.own_choice)):
         return
     own = lecture.own_choice
     about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")

@@ -323,7 +323,7 @@ function fill(place, layout) {
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
-  layout.height = Math.max(layout.meta?.grows ?? LEAST * layout.height, Math.min(room, most))
+  layout.height = Math.max(layout.meta?.grows ?? (layout.meta?.ends ? LEAST : 1) * layout.height, Math.min(room, most))
   const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? (dense ? HIGH : CORNER) * layout.font.size : 0
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
