@@ -34,7 +34,7 @@ PARTS = {
     "residuals": {"residuals": changes.residuals},
     "input": {"tokens": changes.tokens, "places": changes.positions, "patching": another_input},
 }
-GUESSES = 150  # pixels of their bars in a presentation, where a change and another input leave no more
+GUESSES = 150  # pixels of their bars in a presentation; more or less as there is room
 #: Each kind was a tab of its own.
 FORMER = {kind: {"tab": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds if kind not in PARTS}
 
