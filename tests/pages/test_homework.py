@@ -12,11 +12,14 @@ from model.analysis import softmax
 from model.deadline import OverdueError
 from model.edits import head_off
 from pages.drawing.masks import with_words_hidden
+from pages.drawing.screen import open_screen
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
+from pages.drawing.state.first_sight import first_picture
 from pages.drawing.state.goal import Goal, goal_code, goal_from_code
 from pages.drawing.state.link_values import EDITS
 from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import three
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import judged
 from pages.school.teaching import homework
@@ -68,6 +71,20 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     app.button(key="icon.leave_task").click().run()
     assert_fine(app)
     assert "goal" not in app.query_params and "Task:" not in texts(app)
+
+
+@pytest.mark.parametrize("hidden", [None, (), (4,)])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_numbers_of_a_task_are_those_of_its_page(lang: str, hidden: tuple[int, ...] | None) -> None:
+    first = first_picture(lang)
+    assert first
+    goal, look = goal_from_code("oneway.90.5"), {"token": first.query, "key": 4, "layer": 1, "head": 1}
+    choice = Choice(lang=lang, sentence=first.text, hidden=hidden, goal=goal, **look)
+    run = open_screen(choice).run
+    weights = run[f"layers.{choice.layer}.attention.weights"][choice.head]
+    there, back = (three(float(weights[cell])) for cell in ((choice.token, choice.key), (choice.key, choice.token)))
+    said = line(open_page("attention", **choice.to_link()))
+    assert f" {there}" in said and f" {back}" in said
 
 
 def test_what_a_link_says_of_a_task_is_shown_as_it_is_and_a_broken_one_gets_a_sentence() -> None:

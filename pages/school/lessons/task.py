@@ -47,19 +47,18 @@ def asked(goal: Goal) -> dict[str, object]:
 
 
 def judged(choice: Choice, goal: Goal) -> Standing:
-    """How far a link is from a goal, computed anew from the reader's sentence and masks; for a task about a masked word
-    also with words that pages mask. Raises WeightsError, CheckpointError and OverdueError.
+    """How far a link is from a goal, computed anew from the sentence as its page reads it. Raises WeightsError,
+    CheckpointError and OverdueError.
     """
     if choice.input != "sentence":
         return Standing(False, "drawing")
-    hides = TASKS[goal.name].hides
-    if choice.edits and not hides:
+    if choice.edits and not TASKS[goal.name].hides:
         return Standing(False, "changed")
     pipeline = pipelines.pipeline(choice.pipeline)
     reader = pipeline.reader
     try:
         read = reader.read(choice.sentence)
-        masked = with_words_hidden(pipeline, choice, read) if hides or choice.hidden else None
+        masked = with_words_hidden(pipeline, choice, read)
         trace = pipelines.run(choice.pipeline, choice.sentence if masked is None else masked, choice.edits)
     except InputError:
         return Standing(False, "unread")
