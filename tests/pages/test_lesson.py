@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis import placed
 from model.edits import head_off
+from model.examples import READY
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
@@ -750,6 +751,20 @@ def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
         app = open_page("lesson", s=sentence)
         read = with_a_gap(text, app.session_state["choice"], text.reader.read(sentence))
         assert read and [word["text"] for word in line(app)["words"]] == text(read).tokens[1:-1]
+
+
+@pytest.mark.parametrize("sentence", [*(READY[lang][0] for lang in READY), "小猫在桌子上睡觉。"])
+def test_a_question_in_her_own_words_reads_what_the_line_on_top_says(sentence: str) -> None:
+    app = open_maker(s=sentence)
+    app.selectbox(key="lesson.new.place").set_value("attention").run()
+    app.text_area(key="lesson.new.ask").set_value("Which?")
+    app.text_area(key="lesson.new.options").set_value("one\ntwo")
+    click(app, "new.add")
+    names = charts(app)[0]["figure"]["layout"]["yaxis"]["ticktext"][1:-1]
+    words = [word["text"] for word in line(app)["words"]]
+    assert "[MASK]" in words and [name.partition(" (")[0] for name in names] == words
+    on_page = line(click(click(app, "show"), "see"))["words"]
+    assert ["[MASK]" if word["hidden"] else word["text"] for word in on_page] == words
 
 
 def test_a_question_too_long_for_a_projector_says_so_in_the_list_once_it_is_put() -> None:

@@ -31,7 +31,7 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
-from pages.school.teaching.cases import case_of, not_asked, truth_here
+from pages.school.teaching.cases import as_asked, case_of, not_asked, truth_here
 from pages.screen.frame.pickers import LASTING, lasting, set_lasting
 from pages.screen.link import chosen, select
 
@@ -261,7 +261,8 @@ def _at_place(question: Question, lesson: Lesson) -> Question:
     of_input = question.measure is None
     if before and page and before.place.partition("?")[0] == page and (before.measure is None) == of_input:
         return replace(question, place=before.place)
-    place = place_of(page, chosen(), of_input=of_input) if page else ""
+    choice = as_asked(chosen()) if of_input else chosen()
+    place = place_of(page, choice, of_input=of_input) if page else ""
     return replace(question, place=place)
 
 
