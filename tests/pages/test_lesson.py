@@ -731,6 +731,14 @@ def test_a_question_that_is_begun_waits_while_its_teacher_looks_for_its_place() 
     click(app, "new.add")
     made = lesson_from_code(app.query_params["lesson"])
     assert made.keys == ["own"] and made["own"].own == Own("How many heads?", "Because.", span=(0, 7))
+    click(app, "edit.0")
+    for layer, shows, then in ((1, "heads", 1), (2, None, 1), (3, "heads", 3)):  # it stays where it was till she says
+        app.session_state["layer"] = layer
+        if shows:
+            app.selectbox(key="lesson.new.place").set_value(shows).run()
+        click(app, "new.add")
+        assert opened_at(lesson_from_code(app.query_params["lesson"])["own"].place)[1]["layer"] == then - 1
+        click(app, "edit.0")
 
 
 def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_tour_begins() -> None:

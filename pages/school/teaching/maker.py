@@ -40,6 +40,7 @@ REFUSED = "lesson.refused"
 MINE = "mine"  # entry for a question in her own words
 USUAL_MINUTES = 3
 EDITED = "lesson.edited"  # session state: index of the question being edited
+KEPT = "kept"  # entry for the place that it has
 NEW = "lesson.new."  # key prefix of the boxes for a new question
 #: Pages whose picture shows one head and one row for a question in her own words.
 OF_A_HEAD = "queries_keys_values", "attention", "heads"
@@ -105,7 +106,9 @@ def _add(screen: Screen, lesson: Lesson) -> None:
         edited = st.session_state[EDITED] = None
     st.markdown(f"**{word('make_add') if edited is None else word('make_edited', number=edited + 1)}**")
     titles = {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
-    look = {"format_func": titles.__getitem__, **lasting(NEW + "place", "")}
+    if edited is not None and (before := lesson.questions[edited]).place:
+        titles = {KEPT: _view(screen, before), **titles}
+    look = {"format_func": titles.__getitem__, **lasting(NEW + "place", "", among=titles)}
     st.selectbox(word("make_place"), list(titles), **look)
     view = st.empty()
     names = {MINE: word("make_mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
@@ -222,7 +225,7 @@ def _edit(number: int) -> None:
     question = _mine().questions[number]
     st.session_state[EDITED] = number
     own, gesture = question.own or Own(""), question.gesture
-    boxes = {"place": question.place.partition("?")[0], "minutes": question.minutes}
+    boxes = {"place": KEPT if question.place else "", "minutes": question.minutes}
     boxes |= {"which": question.row if question.measure else MINE}
     if not question.measure:
         boxes |= {"ask": own.ask, "why": own.why, "gesture": gesture}
@@ -256,14 +259,14 @@ def _put() -> None:
 
 def _at_place(question: Question, lesson: Lesson) -> Question:
     """The question with its chosen place: the current page, or the place of the question being edited."""
-    page, edited = st.session_state[NEW + "place"], st.session_state.get(EDITED)
-    before = lesson.questions[edited] if edited is not None and edited < len(lesson.questions) else None
-    of_input = question.measure is None
-    if before and page and before.place.partition("?")[0] == page and (before.measure is None) == of_input:
-        return replace(question, place=before.place)
+    page, of_input = st.session_state[NEW + "place"], question.measure is None
+    if page == KEPT:
+        before = lesson.questions[st.session_state[EDITED]]
+        if (before.measure is None) == of_input:
+            return replace(question, place=before.place)
+        page = before.place.partition("?")[0]
     choice = as_asked(chosen()) if of_input else chosen()
-    place = place_of(page, choice, of_input=of_input) if page else ""
-    return replace(question, place=place)
+    return replace(question, place=place_of(page, choice, of_input=of_input) if page else "")
 
 
 def _close() -> None:
