@@ -23,11 +23,11 @@ EVERY = 10**6  # terms of a sum
 LEAST = 1.5  # % of the height: the lowest visible bar
 
 
-def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
+def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...], *, strips: bool = True) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below, the arithmetic in numbers."""
     network, masked = screen.pipeline.network, key.replace("weights", "masked")
     steps = [key.replace("weights", step) for step in steps_of(screen.run, key) if step not in ("masked", "heads")]
-    if not touched(screen.run, screen.at.head, *steps, shares=[masked]):
+    if strips and not touched(screen.run, screen.at.head, *steps, shares=[masked]):
         every = by_hand(network, screen.run, key, cell, EVERY)
         arithmetic("".join(_lines(screen, key, cell, every)), key="weight")
     # As many terms as in the score's own arithmetic, so that the sum reads the same on all pages.

@@ -29,13 +29,15 @@ LEAST = 150  # pixels of each step on a phone
 
 
 def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
-    """All steps in one band; below, except in a presentation, buttons for them, the cell's arithmetic and more."""
+    """All steps in one band; below, its sentence and buttons for them, beside them the cell's arithmetic.
+
+    A presentation has the buttons alone.
+    """
     run = screen.run
     steps, at = steps_of(run, prefix), replace(screen.at, between="all")  # the band shows all tokens
     step = screen.choice.stage if screen.choice.stage in steps else steps[0]
-    if screen.choice.big:
-        with pen.controls:
-            _stepper(step, steps)
+    band_row = st.container()
+    left, right = (st.container(), None) if screen.choice.big else st.columns([1, 2], gap="medium")
     every = screen.two.numbers(lambda run, place: [Numbers.of(run, prefix + one, place.head) for one in steps])
     compared = dict(zip(steps, every, strict=True))
     hides = not np.isfinite(run[prefix + "masked"][at.head]).all()
@@ -54,16 +56,16 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     focus = prefix + (step if step in drawn else before)
     look = {"title": plain("attention.steps_title"), "focus": focus, "least": LEAST * len(drawn)}
     said = read_step(run, at, prefix, step)
-    pen.show_both("steps", partial(band, columns=columns, sentence=said, **look), at)
-    if screen.choice.big:
+    with band_row:
+        pen.show_both("steps", partial(band, columns=columns, sentence=said, **look), at, words=left)
+    with left, st.container(horizontal=True, vertical_alignment="center"):
+        _stepper(step, steps)
+    if right is None:
         return
     cell = chosen_cell(run, at, prefix + step)
-    left, right = st.columns([2, 1], gap="medium")
-    with left:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _stepper(step, steps)
-        by_hand_or_why(screen, pen, prefix + step, cell)
     with right:
+        by_hand_or_why(screen, pen, prefix + step, cell, beside=left)
+    with left:
         if step == "scores" and kind_of(run) == "drawing":
             patch_pair(screen, *cell[-2:])
         if step == "masked" and kind_of(run) == "words":
@@ -106,7 +108,7 @@ def patch_pair(screen: Screen, query: int, key: int) -> None:
         pixels = pieces_of(screen.run, screen.seen)[[place - front for place in shown]][None]
         names = [tokens[place] for place in shown]
         draw = colour_tiles if pixels.ndim == 5 else tiles
-        figure = draw(pixels, Axis(""), Axis("", names), hover=names, height=150)
+        figure = draw(pixels, Axis(""), Axis("", names), hover=names, height=120)
         figure.layout["width"] = 110 * len(shown) + 20
         for trace in figure.data:
             if trace["type"] == "heatmap":

@@ -1,11 +1,13 @@
 """Why a token attends where it does: a score as a sum over what each earlier part put into the key's token."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis import placed
 from model.measures.origins import by_kind, by_place, of_reads
@@ -29,18 +31,27 @@ SAME = 1e-4  # weights closer than this count as equal
 text, word = texts_of("why")
 
 
-def by_hand_or_why(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
+def by_hand_or_why(
+    screen: Screen, pen: Pen, key: str, cell: tuple[int, ...], beside: DeltaGenerator | None = None
+) -> None:
     """The arithmetic of a cell. For weights and the softmax's input, the reader can switch to the sources, if they
     explain the weight.
+
+    beside: the container for the switch, next to a picture of all steps, which the strips would only repeat.
     """
     prefix, _, step = key.rpartition(".")
     explained = not touched(screen.run, cell[0], f"{prefix}.weights", shares=[f"{prefix}.masked"])
     if explained and step in ("weights", score_of(screen, f"{prefix}.")) and screen.run[key].shape[-1] > 1:
         words = [word("by_hand"), word("title")]
-        if either("why", word("title"), (False, True), words, screen.choice.why, label_visibility="collapsed"):
+        with beside or nullcontext():
+            why = either("why", word("title"), (False, True), words, screen.choice.why, label_visibility="collapsed")
+        if why:
             why_there(screen, pen, f"{prefix}.", cell)
             return
-    (one_weight if step == "weights" else working)(screen, pen, key, cell)
+    if step == "weights":
+        one_weight(screen, pen, key, cell, strips=beside is None)
+    else:
+        working(screen, pen, key, cell)
 
 
 def score_of(screen: Screen, prefix: str) -> str:

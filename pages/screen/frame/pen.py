@@ -1,8 +1,10 @@
 """The pen draws pictures on a page, with title, shape and equation above and the sentence below."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -62,13 +64,21 @@ class Pen:
         file = f"{self.file_name('trace')}.npz"  # rerun on demand: a run held here would stay with the session
         st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*of)), file, on_click="ignore")
 
-    def show(self, name: str, make: Picture | Make, *, at: Place | None = None, noted: bool = True) -> list[Numbers]:
+    def show(
+        self,
+        name: str,
+        make: Picture | Make,
+        *,
+        at: Place | None = None,
+        noted: bool = True,
+        words: DeltaGenerator | None = None,
+    ) -> list[Numbers]:
         """Draw a picture with title, shape and equation above and its sentence below; return the numbers drawn.
 
         name: unique on the page; the title is the text "{page}.{name}" unless the picture has one. make: makes the
         picture from a run and a place, and is called again for the other run in a comparison; or a finished picture of
         one run. at: the place, if not the one on the screen. noted: whether, in a comparison, a picture of one run says
-        so.
+        so. words: the container for its sentence, if that stands not below it.
         """
         screen = self._screen
         if isinstance(make, Picture):
@@ -99,21 +109,22 @@ class Pen:
         )
         if picture.moves:
             self._move(picture.moves)
-        if written and (compared or not fills):
-            st.markdown(joined(written))
         noted = noted and not picture.fixed
-        if noted and not compared and (screen.two.differs or screen.shows == "beside"):
-            st.caption(t(f"change.only_{screen.shows}"))  # this picture shows one run
+        with words or nullcontext():
+            if written and (compared or not fills):
+                st.markdown(joined(written))
+            if noted and not compared and (screen.two.differs or screen.shows == "beside"):
+                st.caption(t(f"change.only_{screen.shows}"))  # this picture shows one run
         runs = screen.compared_with(compared or (None if noted else "other"))
         law = equation or (quantity.equation if quantity else "")
         make_table = partial(table_of, picture, figure, numbers)
         self.taken[name] = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), law)
         return numbers
 
-    def show_both(self, name: str, make: Make, at: Place | None = None) -> None:
+    def show_both(self, name: str, make: Make, at: Place | None = None, **look: Any) -> None:
         """Draw a picture and, if the reader compares side by side, the other run's below."""
         beside = self._screen.two.beside
-        drawn = self.show(name, make, at=at, noted=not beside)
+        drawn = self.show(name, make, at=at, noted=not beside, **look)
         if beside:
             self.show_other(name, make, drawn, at)
 

@@ -51,10 +51,11 @@ def working(
     said = plain(
         run_has or ("common.changed_here" if result.changed else "common.recorded"), value=f"<b>{_recorded(result)}</b>"
     )
+    flows = " class=flows" if worked else ""
     with st.container(border=True, key=f"working.{pen.name}"):
         arithmetic(
             f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(screen, key, cell))}</p>"
-            f'<div class="beside_terms"><div>{"".join(map(formula, lines))}<p>{said}</p></div>'
+            f'<div class="beside_terms"><div{flows}>{"".join(map(formula, lines))}<p>{said}</p></div>'
             f"{''.join(terms(screen, table) for table in result.tables if worked is None)}</div>",
             key="by_hand",
         )
