@@ -251,6 +251,8 @@ def _end(page: Page, screen: Screen, pen: Pen, school: School) -> None:
         with st.expander(plain("common.downloads"), **look) as box:
             if box.open:  # nothing is sent unasked
                 (page.downloads or partial(_downloads, page))(screen, pen)
+        if page.attention:
+            st.caption(t("common.not_explanation"), width="content")
 
 
 def _downloads(page: Page, screen: Screen, pen: Pen) -> None:

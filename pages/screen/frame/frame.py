@@ -138,8 +138,6 @@ def frame(school: School) -> None:
             go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()
         page.run()
-        if any(row.attention for row in opened):
-            st.caption(t("common.not_explanation"))
 
 
 def _is_on_this_machine() -> bool:
