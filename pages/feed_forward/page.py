@@ -130,15 +130,24 @@ def by_hand(screen: Screen, pen: Pen, neuron: int) -> None:
 
 
 def one_neuron(screen: Screen, pen: Pen) -> None:
-    """To which words or classes the chosen neuron points, and what fires it over a corpus."""
-    neuron = pick_neuron(screen, pen)
-    if points(screen):
+    """To which words or classes the chosen neuron points; beside that, except in a presentation, what fires it over a
+    corpus.
+    """
+    neuron, big = pick_neuron(screen, pen), screen.choice.big
+    if not points(screen):
+        show_contexts(screen, neuron)
+        return
+    left, *right = [st.container()] if big else st.columns([2, 1], gap="medium")
+    with left:
         scores = pushed(screen.choice.pipeline, screen.at.layer, neuron)
         (words_pushed if screen.run.picture is None else classes_pushed)(screen, pen, neuron, scores)
         if screen.run.picture is None and not Neurons(screen.run, screen.at).answers:
             st.markdown(text("no_words" if screen.choice.checkpoint else "untrained"))
-        st.markdown(text("memory"))
-    show_contexts(screen, neuron)
+        if not big:
+            st.markdown(text("memory"))
+    for column in right:
+        with column:
+            show_contexts(screen, neuron)
 
 
 def classes_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> None:

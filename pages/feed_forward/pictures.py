@@ -201,7 +201,8 @@ def curve(run: Trace, place: Place) -> Picture:
 def pushes(name: str, title: str, names: Sequence[str], values: np.ndarray, sentence: str) -> Picture:
     """What a neuron pushes "up" or "down" as bars. title: the key of the axis of names."""
     colour = BEFORE if name == "down" else AFTER
-    return Picture(bars(values, Axis(word(title), names), word("axis_push"), colours=colour), sentence, fixed=True)
+    figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour).tell(fills=True)
+    return Picture(figure, sentence, fixed=True)
 
 
 def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
