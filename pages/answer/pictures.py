@@ -51,7 +51,6 @@ MOST_PARTS = 8  # parts of a lead with a bar of their own
 MOST_STEPS = 20  # of a lead; of more, those of a layer are one
 MOST_OF_LINE, MOST_WORDS = 24, 2  # characters of a line that are shown; tokens that speak for it
 A_LAYER, MOST_HIGH = 44, 400  # pixels of a row of heads; of all rows
-BELOW = 76  # pixels that stay free below a map, for its reading sentence
 Hidden = Mapping[int, int | None]  # places, with the words that stood there
 text, word = texts_of("answer")
 tau_text, tau_word = texts_of("temperature")
@@ -262,7 +261,7 @@ def alike_map(
     row, column = (int(at) for at in np.unravel_index(most.place, cells.shape))
     said = {"token": placed(run.tokens)[row], "other": placed(other.tokens)[column], "value": most}
     figure = heatmap(cells, *axes, cell=cell, clickable=True, corner=f"{axes[1].title} →\n{axes[0].title} ↓")
-    figure.tell(large=True, wide=True, grows=LEAST, below=BELOW)
+    figure.tell(large=True, wide=True, grows=LEAST)
 
     def choose(row: int, column: int) -> dict[str, object]:
         return {"token": None, "step": None} if opened and (row, column) == cell else {"token": row, "step": column}

@@ -19,8 +19,6 @@ from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.cell_map import cell_map, draw_map
 
-SENTENCE = 76  # pixels kept free below the map for its sentence
-
 
 def weights(screen: Screen, pen: Pen, prefix: str) -> None:
     """The weights as a map, as lines, or over the picture, with the arithmetic of the chosen cell.
@@ -32,7 +30,7 @@ def weights(screen: Screen, pen: Pen, prefix: str) -> None:
         look = _look(screen)
         _between(screen, prefix)
     if look == "map":
-        attention_step(screen, pen, prefix, "weights", spare=SENTENCE, follows=False)
+        attention_step(screen, pen, prefix, "weights", grows=True, follows=False)
         return
     make = partial(over_one, key=key, seen=screen.seen) if look == "picture" else partial(lines, key=key)
     if screen.choice.big:

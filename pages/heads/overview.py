@@ -18,8 +18,6 @@ from pages.screen.frame.pen import Pen
 from pages.screen.sections.cell_map import draw_map
 from pages.screen.sections.roles import source
 
-FACTS = 265  # pixels that stay free below the chosen head, for what is said of it and the end of the page
-
 
 def overview(screen: Screen, pen: Pen) -> None:
     """The tiles, and the chosen head."""
@@ -50,7 +48,7 @@ def _chosen_head(screen: Screen, pen: Pen) -> None:
 
     draw_map(
         screen, pen, screen.at.of("layers.{l}.attention.weights"),
-        lambda run, place: chosen_head(run, place, called=called(run, place), spare=FACTS, follows=False),
+        lambda run, place: chosen_head(run, place, called=called(run, place), grows=True, follows=False),
     )  # fmt: skip
     if screen.choice.big:
         return

@@ -27,7 +27,6 @@ from pages.drawing.text.numbers import decimal, first, three, two
 from pages.heads.head_patterns import HeadName, head_names
 
 AXES = ("layer", "head", "query", "key")  # of all weights
-BELOW = 225  # pixels that stay free below the tiles, as beside them
 MOST_CALLED = 12  # heads of a layer whose names have room below their tiles
 ROOM, APART = 600, 3  # pixels, that all tiles side by side have on a desk, and between their names
 #: Pixels: how wide the letters of such a name are, at least; a Chinese character or an arrow.
@@ -82,7 +81,6 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
             above=True,
         )
         return figure.tell(
-            below=BELOW,
             grows=least,
             large=True,
             wide=True,
@@ -208,7 +206,7 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
         chosen | {"fillcolor": "#7F7F7F", "opacity": 0.15, "line": {"width": 0}, "layer": "below"},
     ]
     return Picture(
-        figure.tell(roomy=round(4.5 * font_size() * heads)),
+        figure.tell(fills=True, roomy=round(4.5 * font_size() * heads)),
         told_where(run, place.token, " ".join(sentences)),
         title=part_word("needed", layer=layer + 1),
         table=pd.DataFrame(series, index=range(1, 1 + heads)),

@@ -36,9 +36,6 @@ def numbered(run: Trace) -> Axis:
     return Axis(word("axis_number"), [str(number) for number in range(1 + run.graph.layers())])
 
 
-SENTENCE = 166  # pixels that stay free below the map, for its reading sentence
-
-
 def strongest_other(row: np.ndarray, token: int) -> int:
     """The token with the largest value in a token's row, other than itself; itself where it is alone."""
     others = np.arange(len(row)) != token
@@ -77,7 +74,7 @@ def token_map(
         figure = heatmap(
             drawn.array, rows, columns, scale=drawn.scale(scale), limit=limit, cell=cell, clickable=True, corner=corner
         )
-        return figure.tell(numbers=True, large=True, wide=True, grows=LEAST, below=SENTENCE)
+        return figure.tell(numbers=True, large=True, wide=True, grows=LEAST)
 
     numbers, moves = Numbers(values, ("query", "key"), axes=axes), Moves(cell, values.shape, choose)
     more |= {"shape": values.shape, "picks": choose, "moves": moves, "equation": "" if big() else equation}

@@ -130,7 +130,7 @@ def plane(run: Trace, place: Place) -> Picture:
         titles = tuple(word("axis_pc", n=i + 1, share=percent(shares[i])) for i in range(2))
         legend = word("legend_query"), word("legend_key")
         look = {"link": (place.token, best), "before": tuple(others[0]) if others else None, "height": 520}
-        return queries_and_keys(points[0], points[1], tokens, legend, titles, **look)
+        return queries_and_keys(points[0], points[1], tokens, legend, titles, **look).tell(fills=True)
 
     def table(drawn: Numbers) -> pd.DataFrame:
         (points, *others), _ = flat(drawn)

@@ -385,7 +385,7 @@ def components(run: Trace, place: Place) -> Picture:
             word("axis_value"),
             used=None if moved else used,
             chosen=(row, chosen) if marked and row is not None else None,
-        ),
+        ).tell(fills=True),
         " ".join(said + [text("read_band", last=used - 1)] * (not moved)),
         table=pd.DataFrame(table[:, drawn], columns=[*called]),
         equation=SINES if sines else None,

@@ -81,7 +81,7 @@ def tree(screen: Written, pen: Pen) -> None:
             return {"beam": beams.index(ids) + 1, "step": None}
         return forced(ids[:-1] if vocabulary[ids[-1]] == "[SEP]" else ids)
 
-    figure = branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank"))
+    figure = branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank")).tell(fills=True)
     pen.show("tree", Picture(figure, sentence, table=table, picks=pick))
 
 

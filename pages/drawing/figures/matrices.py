@@ -347,7 +347,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
             }
         share = one.width * (1 - gap * (len(matrices) - 1)) / sum(other.width for other in matrices)
         side = layout.pop("xaxis") | {"domain": [left, left + share], "anchor": "y"}
-        side |= {"showticklabels": False}
+        side |= {"showticklabels": False, "automargin": False}
         side.pop("title", None)
         whole = layout | whole | {f"xaxis{axis[1:]}": side}
         cells["showscale"] = which == widest and one.scale == "signed"

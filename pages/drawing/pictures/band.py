@@ -18,7 +18,7 @@ from pages.drawing.place import Place
 from pages.drawing.text import plain
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
-ROW, LOW = 17, 220  # pixels: a row of the band, and its least height
+ROW, LOW = 17, 200  # pixels: a row of the band, and its least height
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def band(
         )
 
     def draw(*drawn: Numbers) -> Figure:
-        height = on_screen(max(LOW, 96 + scaled(ROW * len(rows.labels))))
+        height = on_screen(max(LOW, 74 + scaled(ROW * len(rows.labels))))
         named = Axis(rows.title, drawn[0].axes[0].labels)
         row = place.token if place.marked else None
         matrices = [matrix(column, own) for column, own in zip(columns, drawn, strict=True)]

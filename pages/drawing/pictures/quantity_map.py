@@ -107,7 +107,7 @@ def quantity_map(
     focus: bool = False,
     keys: bool = True,
     follows: bool | None = None,
-    spare: int = 0,
+    grows: bool = False,
     fills: bool = False,
     aloud: bool = False,
     large: bool = False,
@@ -118,7 +118,7 @@ def quantity_map(
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
     into focus. keys: whether Shift and an arrow move the cell. follows: None for a map alone; for maps side by side,
     whether an earlier map names the rows, too (on a phone each names its own). Such maps show no equation, so that
-    their rows align. spare: pixels to keep free below a map that grows with the screen. fills: whether it ends with the
+    their rows align. grows: whether it ends with the screen of a desk. fills: whether it ends with the
     screen in a presentation. aloud: the sentence is written elsewhere and only read aloud here. large: the main picture
     of the page: columns named above, numbers in cells where they fit, cells that fill the width.
     """
@@ -154,7 +154,7 @@ def quantity_map(
         figure.data[0]["z"] = unmasked(run, key, figure.data[0]["z"], (place.head, *np.ix_(rows, columns)))
         more: dict[str, object] = {"numbers": True, "large": True, "wide": True} if large else {}
         more |= {"follows": True} if follows else {}
-        more |= {"grows": LEAST, "below": spare} if spare else {}
+        more |= {"grows": LEAST} if grows else {}
         more |= {"fills": True} if fills else {}
         return figure.tell(**more)
 

@@ -69,7 +69,7 @@ def strips(
             for row, value in enumerate(drawn.array[:, column])
             if np.isfinite(value)
         ]
-        return figure
+        return figure.tell(fills=True)
 
     return Picture(
         draw,

@@ -17,8 +17,7 @@ const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pi
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may overlap, since their letters do not
 const STRETCH = 2, PROJECTED = 2.5  // widest cell, in heights, at a desk and in a presentation
-const LEAST = .6  // least share of the usual height, if a picture fills a presentation
-const BELOW = 10  // px, below a picture that ends with the screen
+const LEAST = .6  // least share of the usual height, so that the page ends with the screen
 const LOOKS = 55  // ms between Plotly's hover updates; a click may get the point before
 const KEPT = 30_000  // ms for which a click is repeated with later ones
 const DIGIT = .63  // width of a digit, times its size
@@ -288,9 +287,10 @@ function beneath(place) {
   return below
 }
 
-/* Whether a picture's height follows the window. In a presentation: square cells, or a picture with meta.ends
-   or meta.fills, also below its usual height. Elsewhere: one with meta.grows (its least height). */
-const grows = ({ yaxis, meta }) => isBig() ? yaxis?.scaleanchor || meta?.ends || meta?.fills : meta?.grows && innerWidth > NARROW
+/* Whether a picture's height follows the window: square cells, or a picture with meta.ends or meta.fills, in a
+   presentation also above its usual height; elsewhere also one with meta.grows (its least height), and none on phones. */
+const grows = ({ yaxis, meta }) => (yaxis?.scaleanchor || meta?.ends || meta?.fills || !isBig() && meta?.grows)
+  && (isBig() || innerWidth > NARROW)
 
 /* Height at which square cells fill the width. */
 function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
@@ -307,7 +307,7 @@ function stretch(layout, shape) {
 function fill(place, layout) {
   const above = place.above = aboveOf(place), below = place.below = beneath(place)
   const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else the page scrolls to it
-  const room = innerHeight - (first ? above : 0) - (big ? below : layout.meta?.below ?? BELOW)
+  const room = innerHeight - (first ? above : 0) - (big ? below : layout.meta?.below ?? below)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const dense = big && layout.xaxis.side === 'top' && Math.min(layout.width / across, room / down) < CROWDED * layout.font.size
   if (dense) layout.margin = { ...layout.margin, l: SPREAD * layout.font.size, t: HIGH * layout.font.size }
@@ -317,13 +317,18 @@ function fill(place, layout) {
     if (layout.meta.wide) stretch(layout, down / across)
     return
   }
+  const fits = room > LEAST * layout.height  // else the page scrolls
+  if (!big) {
+    if (fits) layout.height = Math.min(layout.height, room)
+    return
+  }
   if (layout.meta?.fills) {
-    layout.height = Math.max(LEAST * layout.height, room)
+    if (fits) layout.height = room
     if (!layout.annotations) layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly measures the room for names
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
-  layout.height = Math.max(layout.meta?.grows ?? (layout.meta?.ends ? LEAST : 1) * layout.height, Math.min(room, most))
+  layout.height = Math.max(layout.meta?.grows ?? (fits ? LEAST : 1) * layout.height, Math.min(room, most))
   const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? (dense ? HIGH : CORNER) * layout.font.size : 0
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
@@ -524,7 +529,7 @@ export default function({ data, parentElement, setTriggerValue }) {
     document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   }
   const size = new ResizeObserver(() => {  // a picture that ends with the screen is also redrawn when it moves
-    const moved = place.above !== undefined && (Math.abs(aboveOf(place) - place.above) > .5 || isBig() && Math.abs(beneath(place) - place.below) > .5)
+    const moved = place.above !== undefined && [aboveOf(place) - place.above, beneath(place) - place.below].some(by => Math.abs(by) > .5)
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
   })
   size.observe(parentElement)

@@ -21,7 +21,7 @@ from pages.drawing.text import class_label, literal, plain, t
 from pages.screen.frame.pickers import bound, sentence_box
 from pages.screen.link import chosen, select
 
-SMALL = 52  # pixels of a picture in a line
+SMALL = 46  # pixels of a picture in a line
 NOTHING_ELSE = dict.fromkeys(OTHER.values()) | {"twin": False}  # values of Choice that end a comparison
 
 
