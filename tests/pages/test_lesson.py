@@ -25,6 +25,7 @@ from pages.school.lessons.written import (
     MOST_WHY,
     MOST_WORDS,
     OWN,
+    VIEWS,
     lesson_from_code,
     lesson_from_text,
     lesson_to_code,
@@ -33,7 +34,7 @@ from pages.school.lessons.written import (
 )
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
-from pages.school.questions.pictures import CAUSAL, CHIPS
+from pages.school.questions.pictures import CAUSAL, CHIPS, Look, of_place
 from pages.school.questions.question import Own, Question, clear_truth, truth_of
 from pages.school.teaching.cases import OF_THE_ANSWER, with_a_gap
 from pages.screen.runs import pipelines
@@ -649,7 +650,13 @@ def test_after_an_edit_all_boxes_are_those_of_a_new_question() -> None:
 
 def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put_there() -> None:
     lang, words = "zh", catalogue("zh")
-    app = open_maker(lesson_to_code(own_lesson([QUESTIONS["fit"]])), lang=lang, layer="3", head="7", token="3")
+    mine = lesson_to_code(own_lesson([QUESTIONS["fit"]]))
+    for at in (4, 3):  # a visible word, and the hidden one
+        app = open_maker(mine, lang=lang, layer="3", head="7", token=f"{at}")
+        look = Look(OWN, "tap", replace(run_of(app), token=at - 1), Truth(None, 0.0, {}, (), {}))
+        for name in VIEWS:
+            app.selectbox(key="lesson.new.place").set_value(name).run()
+            assert (words["lesson.make_bare"] in texts(app)) != bool(of_place(name, look)), (name, at)
     token = run_of(app).trace.tokens[2]
     app.selectbox(key="lesson.new.place").set_value("attention").run()
     row = words["lesson.make_row"].format(token=token)

@@ -542,12 +542,14 @@ OF_PAGE: dict[str, Draws] = {
 }  # fmt: skip
 #: Those that show one row of a head.
 OF_A_ROW = "queries_keys_values", "attention"
+#: Those that show what the network answers.
+OF_AN_ANSWER = "layers", "answer"
 
 
 def run_says(place: str, case: Case) -> dict[str, float]:
     """Names in the picture of a page with their number in this run: keys of a row, words of the answer."""
     page = place.partition("?")[0]
-    if page in ("layers", "answer") and case.answers:
+    if page in OF_AN_ANSWER and case.answers:
         return dict(zip(case.names, case.shares(case.trace["logits"]).tolist(), strict=True))
     if page not in OF_A_ROW:
         return {}
@@ -556,12 +558,18 @@ def run_says(place: str, case: Case) -> dict[str, float]:
     return dict(zip(placed(case.tokens), row.tolist(), strict=True))
 
 
+def has_picture(place: str, case: Case) -> bool:
+    """Whether a picture of the page stands beside a teacher's own question about this case."""
+    page = place.partition("?")[0]
+    return page in OF_PAGE and (case.answers or page not in OF_AN_ANSWER)
+
+
 def of_place(place: str, look: Look) -> list[Picture]:
     """The picture of the page for a teacher's own question, if it has one; what is asked is covered until the answer is
     shown. Its title names the row that is asked.
     """
     page = place.partition("?")[0]
-    if page not in OF_PAGE or (page in ("layers", "answer") and not look.case.answers):
+    if not has_picture(place, look.case):
         return []
     drawn = pictures(OF_PAGE[page], False, look)
     if page not in OF_A_ROW:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.analysis import placed
 from pages.drawing.screen import Screen
-from pages.drawing.text import literal, plain, t, texts_of
+from pages.drawing.text import joined, literal, plain, t, texts_of
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, local, shortened, title_of
 from pages.school.lessons.written import (
@@ -29,6 +29,7 @@ from pages.school.lessons.written import (
 )
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case
+from pages.school.questions.pictures import has_picture
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
 from pages.school.teaching.cases import as_asked, case_of, not_asked, truth_here
@@ -115,10 +116,12 @@ def _add(screen: Screen, lesson: Lesson) -> None:
     which = lasting(NEW + "which", MINE)
     row = st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, **which)
     asked = _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], lesson)
+    case = case_of(screen, asked) if row == MINE else None
     if asked.place:
-        view.caption(text("make_view", view=_view(screen, asked)))
+        bare = "" if case is None or has_picture(asked.place, case) else text("make_bare")
+        view.caption(joined(f"{text('make_view', view=_view(screen, asked))} {bare}"))
     if row == MINE:
-        _own(asked, case_of(screen, asked))
+        _own(asked, case)
     minutes = lasting(NEW + "minutes", USUAL_MINUTES)
     st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
     with st.container(horizontal=True):
