@@ -306,12 +306,12 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
 
 def _race(run: Trace, found: Guesses, said: str) -> Picture:
     """The likeliest outputs after each layer as cells, and the ranks of some as paths. said: the sentence."""
-    every = outputs_of(run)
-    named = [[every[i] for i in row] for row in found.best]
+    every, most = outputs_of(run), BEST - big()  # a projected row has room for two lines of letters
+    named = [[every[i] for i in row[:most]] for row in found.best]
     paths = Paths([every[word] for word in found.followed], found.ranks)
     short = [word("step_start"), *(word("step_short", layer=layer + 1) for layer in range(run.graph.layers()))]
     axis = Axis(word("axis_step"), short) if run.graph.layers() < MANY else numbered(run)
-    figure = climb(paths, Best(named, found.shares), axis, (word("axis_path"), word("axis_rank")), HIGH)
+    figure = climb(paths, Best(named, found.shares[:, :most]), axis, (word("axis_path"), word("axis_rank")), HIGH)
     figure.tell(fills=True, least=STEP * len(named))
 
     def choose(row: int, step: int | None = None) -> dict[str, object]:

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
+from model.examples import READY
 from pages.drawing.state.choice import HIDEABLE
 from pages.drawing.text import catalogue
 from tests.browser.steps import (
@@ -204,14 +205,28 @@ UNDER = """() => {
 }"""
 
 
+#: Lines of words in a picture, above each other, that stand closer than their letters are high.
+CLOSE = """() => {
+    const lines = [...document.querySelectorAll('.chart :is(.heatmap-label tspan, .annotation-text)')].map(it => {
+        const { x, y, width, height } = it.getBoundingClientRect()
+        return [it.textContent, x, x + width, y + height / 2, parseFloat(getComputedStyle(it).fontSize)]
+    })
+    return lines.flatMap(([name, left, right, middle, size], i) => lines.slice(i + 1).filter(other =>
+        other[1] < right && left < other[2] && Math.abs(other[3] - middle) < (size + other[4]) / 2)
+        .map(other => [name, other[0]]))
+}"""
+
+
 def test_a_presentation_of_a_long_sentence_names_every_row_and_column_in_letters_for_the_last_row(
     page: Page, app_url: str
 ) -> None:
     page.set_viewport_size(PROJECTOR)
     sentence = "昨天晚上我和爸爸妈妈一起去电影院看了一部很有意思的[MASK]影，大家都非常喜欢。"
     link = {"lang": "zh", "s": sentence, "big": "true"}
-    for name, edits in {"attention": {}, "what_if": {"edits": "layers.3.attention.heads~zero~head.2"}}.items():
-        visit(page, f"{app_url}/{name}?{urlencode(link | edits)}")
+    edits = {"edits": "layers.3.attention.heads~zero~head.2"}
+    short = {"s": READY["zh"][0], "hidden": "2"}
+    for name, more in {"attention": {}, "what_if": edits, "layers": short}.items():
+        visit(page, f"{app_url}/{name}?{urlencode(link | more)}")
         title(page, name, "zh")
         settle(page)
         page.wait_for_function(ENDS)
@@ -221,6 +236,8 @@ def test_a_presentation_of_a_long_sentence_names_every_row_and_column_in_letters
             shown = names.evaluate_all("all => all.filter(name => name.style.visibility !== 'hidden').length")
             assert shown == names.count() == 2 * 38 and page.evaluate(CUT) == []
             assert page.evaluate(UNDER) == [], "no name leans over another"
+        elif name == "layers":
+            assert page.evaluate(CLOSE) == []
 
 
 def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(page: Page, app_url: str) -> None:

@@ -26,7 +26,8 @@ CELLS, PATHS = (0.0, 0.52), (0.62, 1.0)  # shares of the height; the names of st
 SHORT = 1.2  # font sizes; names, as digits, no wider than their numbers
 LONG = 8  # letters of a word that is turned
 BRIGHT = 0.475  # share of the largest probability from which black letters are legible
-APART = 1.15  # font sizes between the names at the paths' ends
+APART, LARGER = 1.15, 3  # font sizes between the names at the paths' ends; pixels by which the first is larger
+ABOVE = 0.35  # powers of ten above rank 1, where its numbers stand
 #: Width and dash: of the followed word, the word compared with it, and others. Names and numbers share the lines'
 #: colours, so these are legible on light and dark.
 STYLES = ((4.5, "solid"), (2.5, "solid"), (2, "dot"), (1.5, "dash"))
@@ -81,10 +82,11 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
         hover = {"customdata": [[path]] * count, "hovertemplate": f"{label(name)}: %{{y:,}}<extra></extra>"}
         drawn.append(at(points, "lines+markers", line=line, marker={"size": 4 + 1.2 * width}, yaxis="y2", **hover))
     font = {"color": colours[0], "size": size}
-    ends = spread(np.log10(paths.ranks[-1]), APART * size * span / ((height - 60) * (PATHS[1] - PATHS[0])))
+    tall = (height - 60) * (PATHS[1] - PATHS[0]) / (span + ABOVE)  # pixels of a power of ten
+    ends = spread(np.log10(paths.ranks[-1]), APART * (size + LARGER) / tall)
     name = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 4, "yref": "y2", "showarrow": False}
     fonts = [font | {"color": colour, "weight": "bold"} for colour in colours]
-    fonts[0] |= {"size": size + 3}
+    fonts[0] |= {"size": size + LARGER}
     layout["annotations"] = (
         turned
         + _numbers(paths.ranks, font)
@@ -94,7 +96,7 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
         ]
     )
     ticks = [10**power for power in range(int(span) + 1)]
-    ranked = scale(titles[0], type="log", range=[span, -0.35], domain=PATHS, zeroline=False, automargin=False)
+    ranked = scale(titles[0], type="log", range=[span, -ABOVE], domain=PATHS, zeroline=False, automargin=False)
     layout["xaxis"].pop("autotickangles", None)
     layout["xaxis"] |= {"tickangle": 0, "side": "top", "anchor": "free", "position": CELLS[1], "title": {}}
     layout["yaxis"] |= {"domain": CELLS}
