@@ -11,6 +11,7 @@ from pages.server import entrance, log, streamlit_private
 
 streamlit_private.ask_no_stranger()
 streamlit_private.send_whole_pages()
+streamlit_private.send_blocks_before_their_parts()
 streamlit_private.run_in_turn()
 streamlit_private.read_settings_once()
 streamlit_private.bound_messages()

@@ -23,6 +23,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
@@ -273,6 +274,25 @@ def send_whole_pages() -> None:
     request = AppSession.request_rerun
     AppSession.request_rerun = ask  # type: ignore[method-assign,assignment]
     AppSession._on_scriptrunner_event = hear  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+def send_blocks_before_their_parts() -> None:
+    """Let a fragment's run drop nothing that the run before it has not sent yet.
+
+    Streamlit drops that fragment's blocks, but not references to parts of them that the browser has already. A part
+    without its block ends Streamlit's client: the reader is left with a blank page.
+    """
+    clear = ForwardMsgQueue.clear
+
+    def keep(
+        queue: ForwardMsgQueue, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
+    ) -> None:
+        if fragment_ids_this_run:
+            queue._delta_index_map = {}  # what follows stands behind, in no earlier message's place
+        else:
+            clear(queue, retain_lifecycle_msgs, fragment_ids_this_run)
+
+    ForwardMsgQueue.clear = keep  # type: ignore[method-assign,assignment]  # no setting for it
 
 
 def _leave_out_strangers(wanted: ClientState) -> None:

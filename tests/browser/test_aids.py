@@ -244,7 +244,7 @@ def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(page
     large = {"width": 1920, "height": 1080}
     chart, names, bar = (page.locator(where) for where in (".chart", ".chart .ytick text", ".navbar"))
     sentence = "the animal did not cross the street because it was too tired of them ."
-    link = {"s": sentence, "token": 4, "key": 6, "big": "true", "hidden": "none"}
+    link = {"lang": "en", "s": sentence, "token": 4, "key": 6, "big": "true", "hidden": "none"}
     page.set_viewport_size(PROJECTOR)
     visit(page, f"{app_url}/attention?{urlencode(link)}")
     title(page, "attention")

@@ -134,8 +134,7 @@ def test_clicks_choose_one_after_another_at_once_and_on_a_slow_line_and_a_double
         page.wait_for_timeout(500)
         line.let_the_server_hear()
         page.wait_for_timeout(1000)  # by then the server has answered
-    line.slow = False
-    line.let_the_page_hear()
+    line.be_quick()
     wait_for(page, token="4", key="6")
 
 

@@ -33,9 +33,7 @@ def test_nine_of_ten_digits_are_recognised_thick_and_large_or_thin_and_small(pag
             draw(page, digit, height)
             (read,) = pipelines.run("digits", sketch.ink(places(page))).answer
             right += read.best == str(digit)
-        line.slow = False
-        line.let_the_server_hear()
-        line.let_the_page_hear()
+        line.be_quick()
         settle(page)
         assert verdict(page) == read.best
     assert right >= 9

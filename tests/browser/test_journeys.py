@@ -26,6 +26,7 @@ from tests.browser.steps import (
     main_text,
     misplaced,
     open_settings,
+    opened,
     path_and_sentence,
     place,
     press,
@@ -131,9 +132,7 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
     page.wait_for_timeout(1000)  # by then the server has answered
     place(page, "layer", 1).click()
     page.wait_for_timeout(500)
-    line.slow = False
-    line.let_the_server_hear()
-    line.let_the_page_hear()
+    line.be_quick()
     page.wait_for_url(lambda url: asked(url)["layer"] == "1")
     settle(page)
     expect_heatmap(page)
@@ -145,8 +144,7 @@ def test_on_a_slow_line_a_page_that_arrives_late_closes_no_menu(page: Page, app_
     line = heads_is_on_its_way(page, app_url)
     flat = link_to(page, "flat")
     expect(flat).to_be_visible()
-    line.slow = False
-    line.let_the_page_hear()
+    line.be_quick()
     title(page, "heads")
     expect(flat).to_be_visible()
     flat.click()
@@ -158,10 +156,12 @@ def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page,
     line = heads_is_on_its_way(page, app_url)
     place(page, "layer", 3).click()
     page.wait_for_timeout(500)
-    line.slow = False
-    line.let_the_server_hear()
     line.let_the_page_hear()
-    title(page, "heads")
+    expect(page.locator(".navbar [aria-current]")).to_have_text("Heads")
+    page.wait_for_timeout(1500)  # then comes the answer to the click, which is the page before
+    line.be_quick()
+    page.wait_for_url(lambda url: asked(url)["layer"] == "3")
+    opened(page, "heads")
     for _ in range(2):
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)

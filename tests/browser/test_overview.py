@@ -298,6 +298,7 @@ def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: P
         )
         assert start == pytest.approx(mark + row * (box["height"] / 15), abs=1)
     page.mouse.move(2, 2)
+    expect(page.locator(".overview .bars .bar-name").first).to_have_text(answers.rows[3][0][0])
     assert guesses(page) == [(word, decimal(share)) for word, share in answers.rows[3]]
 
 

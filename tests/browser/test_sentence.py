@@ -154,8 +154,8 @@ TOP = """() => {
   const line = document.querySelector('.stays'), { top, bottom } = line.getBoundingClientRect()
   return [document.elementFromPoint(innerWidth / 2, 12).closest('.stays') === line && top === 0, line.innerText, bottom]
 }"""
-#: Top of the focused element.
-FOCUSED = "document.activeElement.getBoundingClientRect().top"
+#: Top of the focused element, if any.
+FOCUSED = "document.activeElement === document.body ? Infinity : document.activeElement.getBoundingClientRect().top"
 
 
 #: Screen, link, text of the slim line.

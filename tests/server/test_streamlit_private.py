@@ -11,9 +11,11 @@ from unittest.mock import Mock
 
 import pytest
 from streamlit import error_util, file_util, net_util
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException
@@ -52,6 +54,7 @@ def _client() -> str:
         (AppSession._on_scriptrunner_event, ("self", "sender", "event", "fragment_ids_this_run")),
         (AppSession._handle_scriptrunner_event_on_event_loop, ("self", "sender", "event", "fragment_ids_this_run")),
         (AppSession._call_soon_on_event_loop, ("self", "callback")),
+        (ForwardMsgQueue.clear, ("self", "retain_lifecycle_msgs", "fragment_ids_this_run")),
         (MemoryUploadedFileManager.add_file, ("self", "session_id", "file")),
         (MemoryUploadedFileManager.remove_session_files, ("self", "session_id")),
         (WebsocketSessionManager.disconnect_session, ("self", "session_id")),
@@ -101,6 +104,28 @@ def test_a_run_gives_way_to_a_click_on_the_page_alone_which_is_then_made(monkeyp
     assert requests.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["page"]
 
 
+def test_no_part_of_a_page_is_sent_without_its_block_when_its_fragment_runs_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The picture in the block is a reference: the browser has it already."""
+    block, picture = ForwardMsg(), ForwardMsg(ref_hash="picture")
+    block.delta.add_block.vertical.border, block.delta.fragment_id = False, "page"
+    block.metadata.delta_path[:], picture.metadata.delta_path[:] = [0, 4], [0, 4, 0]
+
+    def sent() -> list[ForwardMsg]:
+        queue = ForwardMsgQueue()
+        for message in (block, picture):
+            queue.enqueue(message)
+        queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=["page"])
+        queue.enqueue(block)  # the new run's stands behind them
+        return queue.flush()
+
+    assert sent() == [picture, block], "Streamlit now keeps both or neither: send_blocks_before_their_parts may go"
+    monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
+    streamlit_private.send_blocks_before_their_parts()
+    assert sent() == [block, picture, block]
+
+
 def _set_by(function: Callable) -> set[str]:
     """Attributes that a method sets."""
     tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))
@@ -111,6 +136,7 @@ def _set_by(function: Callable) -> set[str]:
     ("owner", "names"),
     [
         (AppSession, {"_message_enqueued_callback"}),
+        (ForwardMsgQueue, {"_delta_index_map"}),
         (UploadedFile, {"file_id"}),
         (WebSocketsSansIOProtocol, {"transport", "conn", "frames"}),
         (Protocol, {"reader", "current_size", "max_message_size"}),

@@ -2,6 +2,7 @@ const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // th
 const PHONE = matchMedia('(max-width: 768px)')  // as in style.css
 const BOUND = 10_000  // ms for which a click is repeated
 const ELSEWHERE = 300, STILL_HERE = 1000  // ms until it is first repeated, on another page or on the same one
+const RETURNS = 4000  // ms in which an answer to an earlier click may still replace the page that has come
 
 /* Cancel it when the reader goes elsewhere. */
 addEventListener('popstate', () => { document.bound = undefined })
@@ -46,8 +47,8 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   function again(bound) {
     clearTimeout(document.again)
     if (!bound || Date.now() > bound.until) return
-    if (bound.path === data.here) {  // an answer to an earlier click may still replace it
-      Object.assign(bound, { came: true, until: Math.min(bound.until, Date.now() + STILL_HERE) })
+    if (bound.path === data.here) {
+      Object.assign(bound, { came: true, until: Math.min(bound.until, Date.now() + RETURNS) })
       return
     }
     if (bound.came) Object.assign(bound, { came: false, until: Date.now() + BOUND })
