@@ -30,7 +30,7 @@ def weights(screen: Screen, pen: Pen, prefix: str) -> None:
         look = _look(screen)
         _between(screen, prefix)
     if look == "map":
-        attention_step(screen, pen, prefix, "weights", grows=True, follows=False)
+        attention_step(screen, pen, prefix, "weights", follows=False)
         return
     make = partial(over_one, key=key, seen=screen.seen) if look == "picture" else partial(lines, key=key)
     if screen.choice.big:
@@ -63,10 +63,12 @@ def _between(screen: Screen, prefix: str) -> None:
 
 def attention_step(screen: Screen, pen: Pen, prefix: str, step: str, **look: Any) -> None:
     """One step as a map, beside the arithmetic of the chosen cell. look: as for `quantity_map`."""
-    make = partial(step_map, prefix=prefix, step=step, **look)
+    large = step == "weights"
+    look |= {"follows": False} if large and screen.choice.big else {}  # no equation
+    make = partial(step_map, prefix=prefix, step=step, grows=large, **look)
     apart = step == "scores" and screen.run.config.distance_terms
     below = partial(_products, screen, pen, prefix) if apart else None
-    cell_map(screen, pen, prefix + step, make, about=by_hand_or_why, below=below, large=step == "weights")
+    cell_map(screen, pen, prefix + step, make, about=by_hand_or_why, below=below, large=large)
 
 
 def _products(screen: Screen, pen: Pen, prefix: str) -> None:

@@ -1,6 +1,7 @@
 """Which source word each written word comes from: the map of cross-attention, and how far it can be trusted."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -20,15 +21,16 @@ ALIGNED = ("aligned_next", "aligned")
 
 
 def alignment(screen: Written, pen: Pen) -> None:
-    """The map of the chosen head, and all heads as they were measured."""
+    """The map of the chosen head and, except in a presentation, all heads as they were measured."""
     key = screen.at.of(CROSS)
-    left, right = st.columns([3, 2], gap="medium")
+    left, *right = [st.container()] if screen.choice.big else st.columns([3, 2], gap="medium")
+    look: dict[str, Any] = {"large": True, "grows": True, "follows": False} if screen.choice.big else {}
+    look |= {"title": plain("translation.map"), "key": key, "sentence": sentence(screen)}
     with left:
-        draw_map(
-            screen, pen, key, partial(quantity_map, key=key, sentence=sentence(screen), title=plain("translation.map"))
-        )
-    with right:
-        measured(screen, pen)
+        draw_map(screen, pen, key, partial(quantity_map, **look))
+    for column in right:
+        with column:
+            measured(screen, pen)
 
 
 def sentence(screen: Written) -> str:
