@@ -155,7 +155,9 @@ def opens_step(steps: list[Step], part: int, _: int) -> dict[str, object]:
 
 
 def show_formulas(screen: Screen, pen: Pen) -> None:
-    """What one layer costs over the length of the input, and the parameters of each part, as formulas."""
+    """What one layer costs over the length of the input, and the parameters of each part, as formulas; in a
+    presentation without remarks.
+    """
     now = encoder_settings(screen, pen)
     config, n = now.config, now.n
     cost = works(config, n)
@@ -177,21 +179,27 @@ def show_formulas(screen: Screen, pen: Pen) -> None:
     left, right = st.columns([4, 5], gap="medium")
     with left:
         lines = cost_tables.named(cost_tables.curves(config, n))
-        pen.show("cost", Picture(cost_tables.cost_picture(config, n), said, table=lines, fixed=True))
-        st.markdown(
-            text(
-                "read_memory",
-                half=f"{half:,}",
-                times=f"{half / config.d_model:.3g}",
-                mine=half_of_the_readers(screen, config),
-                n=f"{n:,}",
-                memory=memory,
-                same=same,
+        figure = cost_tables.cost_picture(config, n).tell(fills=True)
+        look = {"written": "" if screen.choice.big else None, "table": lines, "fixed": True}
+        pen.show("cost", Picture(figure, said, **look))
+        if not screen.choice.big:
+            st.markdown(
+                text(
+                    "read_memory",
+                    half=f"{half:,}",
+                    times=f"{half / config.d_model:.3g}",
+                    mine=half_of_the_readers(screen, config),
+                    n=f"{n:,}",
+                    memory=memory,
+                    same=same,
+                )
             )
-        )
     with right:
         st.markdown(f"**{word('parameters')}**")
         show_table("parts", cost_tables.parameters_table(config))
+        if screen.choice.big:  # beside the picture, which ends with the screen
+            st.markdown(said)
+            return
         memory = in_bytes(whole * BYTES["float32"])
         st.markdown(
             text("read_parameters", part=word(f"part_{largest}"), share=share, total=f"{whole:,}", memory=memory)
@@ -212,13 +220,16 @@ def half_of_the_readers(screen: Screen, config: EncoderConfig) -> str:
 
 
 def show_notes(screen: Screen, pen: Pen) -> None:
-    """The lecture notes: their table of modules, their numbers, what they say of every encoder, and their code."""
-    show_claims()
-    show_on_one_page(screen)
-    show_properties(screen)
-    with st.expander(word("note"), icon=":material/code:", key="cost.note", on_change="rerun") as box:
-        if box.open:
-            run_note()
+    """The lecture notes: their table of modules, their numbers, what they say of every encoder, and their code. The
+    page stays while they scroll.
+    """
+    with st.container(key="notes"):
+        show_claims()
+        show_on_one_page(screen)
+        show_properties(screen)
+        with st.expander(word("note"), icon=":material/code:", key="cost.note", on_change="rerun") as box:
+            if box.open:
+                run_note()
 
 
 def show_on_one_page(screen: Screen) -> None:
