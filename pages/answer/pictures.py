@@ -85,7 +85,7 @@ def at_temperature(
     many, few = (sum(float(analysis.decimal(one)) >= NOTABLE for one in p[p > NOTABLE / 2]) for p in (now, own))
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
     return Picture(
-        figure,
+        figure.tell(fills=True),
         tau_text("read", **said, many=many, few=few, n=f"{len(own):,}"),
         title=tau_word("title"),
         equation=rf"p_i = \frac{{e^{{{symbol}_i / \tau}}}}{{\sum_j e^{{{symbol}_j / \tau}}}}",

@@ -374,7 +374,8 @@ def components(run: Trace, place: Place) -> Picture:
     called = {word("component", number=j + 1): j for j in drawn}
     sines = run.config.positions == "sinusoidal"
     periods = {"fast": f"{2 * math.pi:.1f}", "slow": f"{2 * math.pi * 10_000 ** (drawn[4] / width):,.0f}"}
-    said = [how_made(run), *([text("read_periods", last=drawn[4] + 1, **periods), text("read_pairs")] if sines else [])]
+    said = [how_made(run), *([text("read_periods", last=drawn[4] + 1, **periods)] if sines else [])]
+    said += [text("read_pairs")] if sines and not big() else []
     moved = touched(run, place.head, "embedding.positions")
     used = sum(one is not None for one in run.rows)
     return Picture(

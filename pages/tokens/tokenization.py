@@ -19,7 +19,7 @@ text, word = texts_of("tokens")
 
 
 def tokenization(screen: Screen, pen: Pen) -> None:
-    """The tokens, how they were cut, and the table of their ids."""
+    """The tokens, how they were cut, and the table of their ids; in a presentation the table scrolls."""
     groups = units(screen.run.tokens, spaces=False)  # several tokens may make one character
     pieces = [spelled([screen.run.tokens[place] for place in group]) for group in groups]
     kinds = piece_kinds(pieces)
@@ -49,7 +49,7 @@ def table_of_tokens(screen: Screen, groups: list[list[int]], pieces: list[str], 
             word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
         },
     )
-    draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 740))
+    draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 440 if screen.choice.big else 740))
 
 
 def how_it_was_read(screen: Screen) -> None:
@@ -68,7 +68,7 @@ def how_it_was_read(screen: Screen) -> None:
         st.markdown("\n".join([said, "", *map(step_of_cutting, tried)]))
     if any(looked_up):
         st.caption(text("about_wordpiece"))
-    if looked_up or reader.looked_up(word("rare_word")):
+    if not screen.choice.big and (looked_up or reader.looked_up(word("rare_word"))):
         merged_by_bpe(screen)
     if reader.space:
         st.caption(text("read_space", space=reader.space))

@@ -137,15 +137,27 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
 
 
-def test_in_a_presentation_of_a_digit_a_page_ends_with_the_screen(page: Page, app_url: str) -> None:
+def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str) -> None:
+    """And a picture takes so much of its height."""
     page.set_viewport_size(PROJECTOR)
-    least = {"queries_keys_values": 0.5, "heads": 0.5, "feed_forward": 0.5, "what_if": 0.45}  # it has a row more above
-    for name in least:
-        visit(page, f"{app_url}/{name}?lang=zh&input=digit&big=true")
-        title(page, name, "zh")
+    words, digit = f"lang=en&s={LONG.replace(' ', '+')}", "lang=zh&input=digit"
+    least = {f"{name}?{digit}": 0.5 for name in ("queries_keys_values", "heads", "feed_forward")}
+    least |= {f"{name}&{digit}": 0.5 for name in ("feed_forward?tab=neuron", "tokens?tab=positions", "answer?tau=20")}
+    least |= {f"what_if?{digit}": 0.45, f"tokens?tab=positions&{words}": 0.5}  # Laboratory has a row more above
+    least |= {f"heads?tab=contribution&{words}": 0.5, f"queries_keys_values?tab=plane&{words}": 0.5}
+    least |= {f"attention?tab=steps&stage={stage}&{words}": 0.6 for stage in ("scores", "weights")}
+    least |= {f"feed_forward?tab=neuron&{words}": 0.5, f"shapes_and_cost?tab=parameters&{words}": 0.5}
+    least |= {f"translation?tab={tab}&{words}": 0.5 for tab in ("search", "alignment", "inside")}
+    for link, share in least.items():
+        visit(page, f"{app_url}/{link}&big=true")
+        title(page, link.partition("?")[0], asked(link)["lang"])
         page.locator(".js-plotly-plot .main-svg").first.wait_for()
-        assert ends_with_the_screen(page, least[name]), name
+        assert ends_with_the_screen(page, share), link
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # like a font that loads late
+    page.wait_for_function(ENDS)
+    page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '' }")
+    visit(page, f"{app_url}/shapes_and_cost?tab=notes&{words}&big=true")
+    expect(page.locator(".st-key-notes")).to_be_visible()
     page.wait_for_function(ENDS)
 
 
