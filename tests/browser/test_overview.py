@@ -266,6 +266,7 @@ def test_a_sum_in_an_opened_picture_is_what_its_terms_give_as_they_are_written_o
     assert set(signs) == set(lengths) == {"=", "≈"} and len(signs) > 40
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: Page, app_url: str) -> None:
     """Numbers are displayed as recorded, with as many digits as the picture's numbers have."""
     text = load("text")
