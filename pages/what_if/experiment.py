@@ -38,7 +38,7 @@ Number = tuple[int, int, int]
 #: probability, and the change of a lead that, of two answers, moves as much (at most a quarter of it).
 LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1, "cosine": 0.1, "turned": 0.1}
 WITHOUT_SIGN = ("moved", "turned")
-SURE = 0.99  # probability of an answer from which hardly any goes elsewhere
+SURE = 0.95  # probability of an answer from which hardly any goes elsewhere
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
 LOWEST = 224  # pixels of it in a presentation, where it leaves room for what a click does

@@ -81,7 +81,7 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
             expect(page.locator(".st-key-what_if-heads .chart")).to_be_in_viewport(ratio=1)
         cross, numbers = (page.locator(f".st-key-what_if-heads {name}") for name in (".annotation", ".heatmap-label"))
         box, boxes = cross.bounding_box(), [one.bounding_box() for one in numbers.all()]
-        assert len(boxes) == 48 * ("s" in given), "a digit's effects are too small to be written"
+        assert len(boxes) == 48 if "s" in given else 10 < len(boxes) < 20, "what rounds to 0 is not written"
         assert box and not any(lie_on(box, one) for one in boxes if one), "the number is read, too"
 
 

@@ -79,6 +79,8 @@ def test_of_an_answer_so_sure_that_it_hardly_moves_the_effects_are_those_on_its_
     first, second = (int(i) for i in np.argsort(-plain["logits"][1])[:2])
     expected = lead(changed, 1, first, second) - lead(plain, 1, first, second)
     assert maps(open_page("what_if", s=DOG, token="2"))[0][2, 3] == pytest.approx(expected, abs=1e-4)
+    shown = maps(digit := open_page("what_if", input="digit"))[0]
+    assert np.nanmax(np.abs(shown)) >= 0.9 * figures(digit)[0]["data"][0]["zmax"], "the digit's map is not all dark"
 
 
 def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead(
