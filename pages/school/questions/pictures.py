@@ -163,14 +163,16 @@ def answer_bars(look: Look, covered: Sequence[int] = ()) -> Picture:
 
 
 def _marked(look: Look, values: np.ndarray, keys: Sequence[str], most: float) -> dict[str, Any]:
-    """Once shown, the answer's bar alone in the network's colour, and a dashed frame round that of another guess. most:
-    as for `bars_with_numbers`.
+    """Once shown, the answer's bar alone in the network's colour, or the last where none is the answer, which compares
+    them; and a dashed frame round the bar of another guess. most: as for `bars_with_numbers`.
     """
     if not look.shown:
         return {}
     numbers, answer = [*values.tolist()], look.truth.answer
     if look.gesture in ("slide", "number") and answer in numbers:
         answer = keys[numbers.index(answer)]
+    elif look.gesture in ("tap", "same") and answer not in keys:
+        answer = keys[-1]
     least = NARROWEST * max(most, float(values.max()))
     mistaken = look.guess in keys and look.guess != look.truth.answer
     places = [keys.index(str(look.guess))] if mistaken else []
