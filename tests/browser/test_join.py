@@ -360,6 +360,8 @@ def test_a_number_below_nothing_is_sent_and_written_as_people_write_it(lesson: S
         lesson.ask("slide", EXAMPLES["slide"].truth, {"span": span})
         lesson.go(Phase.OPEN)
         expect(page.locator(".ends")).to_have_text("".join(map(bound, span)))
+        page.locator("#guess").tap()  # its middle, where it stands already
+        expect(page.locator("output")).not_to_have_text("–")
     assert name_of({"gesture": "number"}, -3) == "−3" and name_of({"gesture": "slide"}, (-1.6, -1.2)) == "−1.6 – −1.2"
 
 

@@ -219,7 +219,7 @@
     var input = el('input', about)
     input.id = 'guess'
     if (draft.guess !== undefined) input.value = draft.guess
-    input.oninput = input.onchange = function () { draft.guess = read(input) }
+    input.oninput = input.onchange = input.onclick = input.ontouchend = function () { draft.guess = read(input) }   // or a tap where it stands
     return el('div', {}, [el('label', { 'for': 'guess', 'class': 'field' }, label), input])
   }
   var GESTURES = {
