@@ -1,8 +1,8 @@
 """Tallies of votes: by answer and round, and how many were sure but wrong."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import cast
 
@@ -20,14 +20,14 @@ Part = tuple[float, float]
 class Bar:
     """One answer, and its number of votes in each round.
 
-    guess: as given; for sliders an interval. right: whether it is right, or holds the answer. rights, sure_and_wrong:
-    votes of the last round that were.
+    guess: as given; for sliders an interval. right: whether it is right, or holds the answer. rights: how many of them
+    were right. sure_and_wrong: votes of the last round that were.
     """
 
     guess: Guess | Part
     right: bool
     counts: Mapping[int, float]
-    rights: int = 0
+    rights: Mapping[int, int] = field(default_factory=dict)
     sure_and_wrong: int = 0
 
 
@@ -88,11 +88,17 @@ def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, rev
     def group(guess: Guess) -> Guess | Part:
         return [part for part in parts if part[0] <= cast(float, guess)][-1] if parts else guess
 
-    counted = {number: Counter(group(vote.guess) for vote in votes) for number, votes in sorted(rounds.items())}
+    def counted(votes: Iterable[Vote]) -> Counter[Guess | Part]:
+        return Counter(group(vote.guess) for vote in votes)
+
+    counts = {number: counted(votes) for number, votes in sorted(rounds.items())}
+    rights = {
+        number: counted(vote for vote in rounds[number] if revealed and right(shown, truth, vote.guess))
+        for number in counts
+    }
     last = rounds[max(rounds)] if rounds else ()
-    rights = Counter(group(vote.guess) for vote in last if revealed and right(shown, truth, vote.guess))
-    wrong = Counter(group(vote.guess) for vote in last if _sure_and_wrong(shown, truth, vote))
-    total = sum(counted.values(), Counter[Guess | Part]())
+    wrong = counted(vote for vote in last if _sure_and_wrong(shown, truth, vote))
+    total = sum(counts.values(), Counter[Guess | Part]())
     if gesture in ("tap", "same"):
         order: Sequence[Guess | Part] = shown["options"]
     elif gesture == "word":
@@ -106,8 +112,8 @@ def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, rev
         Bar(
             guess,
             answer is not None and guess == group(answer) if isinstance(guess, tuple) else right(shown, truth, guess),
-            {number: counts[guess] for number, counts in counted.items()},
-            rights[guess],
+            {number: given[guess] for number, given in counts.items()},
+            {number: given[guess] for number, given in rights.items()},
             wrong[guess],
         )
         for guess in order

@@ -56,8 +56,8 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
             drawn.append(("vote" if number == max(votes) else "first", count if chips else 100 * count / one.answers))
             said.append(weight(count) if chips else f"{count:.0f} · {percent(count / one.answers)}")
         told = " → ".join(said) if any(line.counts.values()) else ""
-        if revealed and slides and (line.right or line.rights):  # only some of a part may be near enough
-            told = f"{told} ({RIGHT}{line.rights})".strip()
+        if revealed and slides and (line.right or any(line.rights.values())):  # only some of a part may be near enough
+            told = f"{told} ({RIGHT}{' → '.join(map(str, line.rights.values())) or 0})".strip()
         if own is not None:
             drawn.append(("own", own[place]))
             told = f"{told or '0'} | " * bool(votes) + f"<b>{weight(own[place])}</b>"

@@ -63,13 +63,15 @@ def test_bars_of_a_slider_stay_as_they_are_once_revealed_and_say_what_of_each_is
 ) -> None:
     shown, truth = EXAMPLES["slide"].shown, EXAMPLES["slide"].truth | {"answer": answer, "near": near}
     given = [Vote(hundredth / 100, 1) for hundredth in range(101)]
-    before, then = (bars(shown, truth, {1: given}, revealed=revealed) for revealed in (False, True))
+    rounds = {1: given, 2: given[::2]}
+    before, then = (bars(shown, truth, rounds, revealed=revealed) for revealed in (False, True))
     assert [(bar.guess, bar.counts) for bar in before] == [(bar.guess, bar.counts) for bar in then]
     (marked,) = [bar for bar in then if bar.right]
-    assert marked.guess[0] <= answer <= marked.guess[1] and marked.rights > 0
-    assert sum(bar.rights for bar in then) == tally(shown, truth, given).rights
-    assert before == bars(shown, truth | {"answer": 0.7}, {1: given}), "none of them tells"
-    assert not any(bar.right or bar.rights for bar in before)
+    assert marked.guess[0] <= answer <= marked.guess[1] and marked.rights[1] > 0
+    for number, votes in rounds.items():
+        assert sum(bar.rights[number] for bar in then) == tally(shown, truth, votes).rights
+    assert before == bars(shown, truth | {"answer": 0.7}, rounds), "none of them tells"
+    assert not any(bar.right or any(bar.rights.values()) for bar in before)
 
 
 @pytest.mark.parametrize("near", [0, 1.5])
