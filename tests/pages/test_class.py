@@ -461,7 +461,9 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
     assert covered == [True] * 4 + [False] * 2, "what is asked, until the answer is shown"
     names = [one[0]["figure"]["layout"]["yaxis"]["ticktext"] for one in shown]
     assert all(one == ["[CLS]", *SENTENCE.split(), "[SEP]"] for one in names)
-    assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")
+    page = report.as_html(asked_in(app, classes), "about", "")
+    assert words["class.the_answer"].partition("{")[0] not in page
+    assert f"<b>{said}</b><br>Because.</p>" in page, "a line of its own"
 
 
 @pytest.mark.parametrize("gesture", EXAMPLES)
@@ -516,7 +518,10 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     record = handed_out(notes_of(app).run())
     ((key, printed),) = record["pictures"].items()
     assert f'src="picture:{key}"' in record["html"]
-    assert json.loads(printed)["layout"]["yaxis"]["ticktext"] == shown["figure"]["layout"]["yaxis"]["ticktext"]
+    layout = json.loads(printed)["layout"]
+    assert layout["yaxis"]["ticktext"] == shown["figure"]["layout"]["yaxis"]["ticktext"]
+    tall = 16 * float(re.findall(r"max-height: (\d+)rem", report.STYLE)[-1])  # pixels
+    assert layout["font"]["size"] * tall / layout["height"] >= 12, "printed in 9 points"
     click(app, "next")
     click(app, "see")
     choice = app.session_state["choice"]

@@ -20,6 +20,7 @@ from pages.screen.frame.share import address
 
 text, word = texts_of("class")
 BUTTON = "class.report.html"  # key of its button, and with a question's number of its picture
+PRINTED = 15  # pixels: letters of a picture, which is printed smaller
 COLUMNS = "question", "vote", "given", "count", "share", "answer"  # of the table, after the number
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
@@ -35,7 +36,7 @@ i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { backgroun
 .again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
 @page { size: A4; margin: 14mm }
 @media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact }
-  .screen { display: none } img { max-height: 18rem } }
+  .screen { display: none } img { max-height: 17rem } }
 """
 
 
@@ -44,7 +45,7 @@ def offer(lecture: Lecture) -> None:
     name = exports.file_name("class", lecture.desk.code)
     choice = lecture.screen.choice.with_(of_class=None, lesson=lecture.screen.choice.lesson or lecture.lesson.name)
     there = address(urljoin(st.context.url or "", "lesson"), choice)
-    with theme.on_paper():
+    with theme.on_paper(), theme.letters(PRINTED):
         pictures = _pictures(lecture)
     handout(
         word("report_html"), as_html(lecture.asked, lecture.about, there, pictures), f"{name}.html", pictures, BUTTON
@@ -109,4 +110,4 @@ def _section(asked: Asked, pictures: Collection[str]) -> str:
     table = as_table(asked, revealed=True, whole=True)
     key = f"{BUTTON}.{asked.number}"
     seen = f'<img src="picture:{key}" alt="">' if key in pictures else ""
-    return f"<section>{title}{seen}{above}{table}<p><b>{answer}</b> {why}</p></section>"
+    return f"<section>{title}{seen}{above}{table}<p><b>{answer}</b><br>{why}</p></section>"
