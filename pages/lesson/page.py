@@ -207,7 +207,9 @@ class Walk:
     def _finding(self, key: str) -> str:
         """Name of a station, with its answer if answered."""
         name, (_, truth) = called(self.lesson[key]), self.here[key]
-        return literal(name) if truth.answer is None else text("found", name=name, answer=answer_in_words(truth))
+        if truth.answer is None:
+            return literal(name)
+        return text("found", name=name.rstrip("?？"), answer=answer_in_words(truth))
 
     def _recap(self) -> None:
         """The run from left to right, with each station at its part: the answer, and the reader's guess or a tick. A

@@ -546,6 +546,7 @@ def test_a_teachers_lesson_is_asked_in_her_words_with_this_runs_numbers() -> Non
     assert values(drawn(app)[0]).shape == (len(run_of(app).trace.tokens),) * 2, "the picture of its place"
     app.button_group(key="lesson.own").set_value(1).run()
     assert said(app) == "Yes: two" and "Because" in texts(app)
+    assert "Which one: two" in click(app, "next").button(key="lesson.own").label
     app = open_page("lesson", s=SENTENCE, lesson=link, question="own", lang="zh")
     assert (
         "## 哪一个？" in [part.value for part in app.main.markdown]
