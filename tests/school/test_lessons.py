@@ -545,6 +545,9 @@ def test_a_question_has_all_its_words_and_a_picture() -> None:
             assert not any(re.search(r"(?<!{)\b[A-Za-z]_\w", catalogue(language)[name]) for name in held), (
                 "phones, reports and paper set no subscripts"
             )
+            assert not any(re.search(r"\w · [\w(]|(?<!\d)\.\d", catalogue(language)[name]) for name in held), (
+                "a product stands on one line, a number begins with a digit"
+            )
             hints = " ".join(catalogue(language)[name] for name in held if ".hint_" in name)
             assert not re.search(r"\bOpen\b|打开(“|权重|这个头|注意力)", hints), "phones have no page"
 

@@ -207,7 +207,7 @@ def literal(text: str) -> str:
 
     An invisible sign keeps addresses from becoming links.
     """
-    unlinked = ADDRESS.sub("\\g<0>\u200b", " ".join(text.split()))
+    unlinked = ADDRESS.sub("\\g<0>\u200b", re.sub(r"[^\S\xa0]+", " ", text).strip())  # products stay on a line
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", unlinked)
 
 
