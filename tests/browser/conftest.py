@@ -1,6 +1,7 @@
 """A real server and a real Chromium. Without a Chromium these tests are skipped; where CI is set they fail."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, Request, WebSocket, expect
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, Request, WebError, WebSocket, expect
 
 from tests.browser.talk import heed
 from tests.classroom.server import serve
@@ -203,6 +204,25 @@ def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) ->
     outside = [url for url in requests if urlsplit(url).scheme not in ("data", "blob")]
     outside = [url for url in outside if urlsplit(url).hostname not in ("127.0.0.1", "class.localhost")]
     assert not outside, f"asked for outside this machine: {outside}"
+
+
+#: A line of a script of ours, not of Streamlit's.
+OURS = re.compile(r"/static/\w+-[0-9a-f]{12}\.js")
+
+
+@pytest.fixture(autouse=True)
+def none_of_our_scripts_fails(context: BrowserContext) -> Iterator[None]:
+    """On no page, also not on one that is being left."""
+    failed: list[str] = []
+
+    def note(said: WebError) -> None:
+        if OURS.search(said.error.stack or ""):
+            failed.append(f"{said.error.message} {said.error.stack}")
+
+    context.on("weberror", note)
+    yield
+    context.remove_listener("weberror", note)
+    assert not failed, failed
 
 
 @contextmanager

@@ -136,6 +136,9 @@ def test_clicks_choose_one_after_another_at_once_and_on_a_slow_line_and_a_double
         page.wait_for_timeout(1000)  # by then the server has answered
     line.be_quick()
     wait_for(page, token="4", key="6")
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    chart.evaluate("chart => { chart.parentElement.remove(); return new Promise(done => setTimeout(done, 200)) }")
 
 
 def test_letters_that_come_before_the_chart_library_are_no_error(page: Page, app_url: str) -> None:

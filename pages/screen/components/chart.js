@@ -529,6 +529,7 @@ export default function({ data, parentElement, setTriggerValue }) {
     document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   }
   const size = new ResizeObserver(() => {  // a picture that ends with the screen is also redrawn when it moves
+    if (!place.isConnected) return  // the page was left
     const moved = place.above !== undefined && [aboveOf(place) - place.above, beneath(place) - place.below].some(by => Math.abs(by) > .5)
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
   })
