@@ -601,7 +601,9 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     assert "b" in keys_of(app) and "PageUp" not in keys_of(app), "without a presentation, too, she comes back"
     app.toggle(key="big").set_value(True).run()
     assert room_of(app, classes).lead == "", "not before she says so"
+    assert app.button(key="lead").help
     app.button(key="lead").click().run()
+    assert not app.button(key="lead").help, "it would lie over the line of each page that she turns to"
     assert room_of(app, classes).lead.startswith("heads?") and "class=" not in room_of(app, classes).lead
     led = room_of(app, classes).led
     app.selectbox(key="pick.layer").set_value(2).run()

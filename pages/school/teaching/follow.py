@@ -129,7 +129,8 @@ def way_back(screen: Screen, pen: Pen) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="class_way"):
             if pen.name != "lesson":  # the tour shows answers that the class is still to be asked
                 leads = st.session_state.get(LEADS, False)
-                change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},), "help": word("lead_help")}
+                change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},)}
+                change["help"] = None if leads else word("lead_help")  # it would stay over the line
                 look = "primary" if leads else "secondary"
                 st.button(word("led_by_me" if leads else "lead"), key="lead", type=look, **change)
             st.button(word("to_class"), on_click=open_with, args=("class",), key="to_class")
