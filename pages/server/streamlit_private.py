@@ -76,6 +76,7 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stSidebarHeader",
     "stSidebarUserContent",
     "stSlider",
+    "stSliderTickBar",
     "stTextInput",
     "stVerticalBlock",
     "stWidgetLabel",

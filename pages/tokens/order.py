@@ -34,6 +34,7 @@ def word_order(screen: Screen, pen: Pen) -> None:
         st.info(t("order.none"), icon=":material/shuffle:")
         return
     own = screen.choice.sentence
+    drawn = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         if chosen[0] == own and chosen not in ready:
             label = "order.backwards" if chosen[1] == backwards(screen, own) else "order.own"
@@ -41,6 +42,8 @@ def word_order(screen: Screen, pen: Pen) -> None:
         for number, pair in enumerate(ready):
             kind = "primary" if pair == chosen else "secondary"
             st.button(" ↔ ".join(pair), key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
+        look = {"icon": ":material/compare_arrows:", "key": "order.compare", "on_click": show_pair}
+        st.button(plain("order.compare"), args=chosen, kwargs={"shown": "against"}, **look)
     name = screen.choice.pipeline
     run, other = (pipelines.run(name, sentence) for sentence in chosen)
     none = without_positions(pipelines.pipeline(name).graph)
@@ -50,9 +53,8 @@ def word_order(screen: Screen, pen: Pen) -> None:
     token = screen.choice.token if chosen[0] == own else None
     picture = order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs), token)
     said = [t("order.unchanged")] * bool(screen.run.edits)
-    pen.show("order", picture.with_(sentence=" ".join([*said, picture.says()])))
-    look = {"icon": ":material/compare_arrows:", "key": "order.compare", "on_click": show_pair}
-    st.button(plain("order.compare"), args=chosen, kwargs={"shown": "against"}, **look)
+    with drawn:
+        pen.show("order", picture.with_(sentence=" ".join([*said, picture.says()])))
 
 
 def chosen_pair(screen: Screen, ready: Sequence[tuple[str, str]]) -> tuple[str, str] | None:

@@ -91,7 +91,7 @@ HALVES = [
     ("attention", LOVE | {"as": "lines"}),
     ("attention", {"s": "the cat sat [SEP] the dog ran", "between": "AB", "token": "3"}),
     ("attention", {"input": "digit"}),
-    ("attention", {"s": "我 爱 你 。", "tab": "steps", "stage": "weights"}),
+    ("attention", {"s": "我 爱 你 。"}),
     ("attention", LOVE | {"edits": "layers.{l}.attention.masked~causal"}),
     ("translation", LOVE | {"tab": "inside"}),
     *(("attention", {"bring": network}) for network in ("MPNet", "T5", "Deberta", "ModernBert")),
