@@ -18,7 +18,7 @@ from pages.screen.frame.learned import snapshot, steps
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 
-HIGH, LOW = 440, 230  # pixels
+HIGH, LOW = 440, 225  # pixels
 text, word = texts_of("learned")
 
 

@@ -83,10 +83,15 @@ def _products(screen: Screen, pen: Pen, prefix: str) -> None:
 
 
 def through_layers(screen: Screen, pen: Pen) -> None:
-    """The selected token's attention in each layer, averaged over heads; for drawings also rollout and each head."""
+    """The selected token's attention in each layer, averaged over heads; for drawings also each head and, except in a
+    presentation, rollout.
+    """
     if kind_of(screen.run) != "drawing":
         pen.show("layers", mean_through_layers)
         return
-    for name in ("mean", "rollout"):
-        pen.show(f"over_{name}", partial(over_layers, name=name, seen=screen.seen))
-    pen.show("over_heads", partial(over_heads, seen=screen.seen))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        for name in ("mean",) if screen.choice.big else ("mean", "rollout"):
+            pen.show(f"over_{name}", partial(over_layers, name=name, seen=screen.seen))
+    with right:
+        pen.show("over_heads", partial(over_heads, seen=screen.seen))

@@ -95,7 +95,7 @@ def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pict
             differs=drawn.differs,
             limit=None if drawn.differs else weights_end(run, WEIGHTS),
             hover=hover,
-            height=500 if config.layers <= 6 else 640,
+            height=480 if config.layers <= 6 else 640,
         )
 
     def part(weights: Numbers) -> Numbers:

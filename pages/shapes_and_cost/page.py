@@ -195,7 +195,8 @@ def show_formulas(screen: Screen, pen: Pen) -> None:
                 )
             )
     with right:
-        st.markdown(f"**{word('parameters')}**")
+        if not screen.choice.big:
+            st.markdown(f"**{word('parameters')}**")
         show_table("parts", cost_tables.parameters_table(config))
         if screen.choice.big:  # beside the picture, which ends with the screen
             st.markdown(said)

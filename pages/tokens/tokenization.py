@@ -14,6 +14,7 @@ from pages.screen.runs.worked_out import merges_of
 
 MOST_TRIED = 5  # beginnings of a word that were looked up in vain and are shown
 MOST_CUT, MOST_SIMPLIFIED = 3, 4  # words
+ROW = 33  # pixels, of the table
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
 text, word = texts_of("tokens")
 
@@ -49,7 +50,9 @@ def table_of_tokens(screen: Screen, groups: list[list[int]], pieces: list[str], 
             word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
         },
     )
-    draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 440 if screen.choice.big else 740))
+    draw_table(
+        table, "tokens.pieces", height=min(38 + ROW * len(first), 440 if screen.choice.big else 545), row_height=ROW
+    )
 
 
 def how_it_was_read(screen: Screen) -> None:

@@ -280,7 +280,7 @@ def thinned(n: int, chosen: int | None) -> list[int]:
 
 def on_screen(height: float) -> int:
     """A picture's height, limited so that it ends on the first screen, in a presentation the projector's."""
-    return int(min(height, 520 if font_size() <= SMALL else 460))
+    return int(min(height, 515 if font_size() <= SMALL else 460))
 
 
 def look(height: int) -> dict:
