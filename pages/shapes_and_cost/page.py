@@ -195,7 +195,9 @@ def show_formulas(screen: Screen, pen: Pen) -> None:
                 )
             )
     with right:
-        if not screen.choice.big:
+        if screen.choice.big:
+            st.empty()  # the table stays in another place, as `draw_table` needs it
+        else:
             st.markdown(f"**{word('parameters')}**")
         show_table("parts", cost_tables.parameters_table(config))
         if screen.choice.big:  # beside the picture, which ends with the screen
