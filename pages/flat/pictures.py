@@ -89,10 +89,11 @@ def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
     symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in DISTURBED[1:]}
     series = {word(f"of_{kind}"): own for kind, own in zip(KINDS, odd, strict=True)}
     written = np.array([[float(decimal(p)) for p in row] for row in odd])  # so that readers subtract the same
-    moved = np.abs(written - written[:, :1])[:, 1 : 1 + len(SCORED)]  # of the scores
-    flat, low, high = moved[0].max(), decimal(moved[1].min()), decimal(moved[1].max())
-    change = unsigned(float(flat)) if flat else "0"
-    sentence = text("read_with_noise", change=change, noise=f"{NOISE:g}", low=low, high=high)
+    moved = np.abs(written - written[:, :1])[:, 1:]
+    (*flat, value), (*cut, value_cut) = moved.tolist()  # by noise on what makes scores, and on values
+    said = {"change": unsigned(max(flat)), "value": unsigned(value), "cut": unsigned(value_cut)}
+    said |= {"noise": f"{NOISE:g}", "low": decimal(min(cut)), "high": decimal(max(cut))}
+    sentence = text("read_with_noise", **said)
     if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
     names = Axis(

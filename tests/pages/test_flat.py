@@ -9,7 +9,7 @@ from model.edits import Edit
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue, unmarked
-from pages.drawing.text.numbers import decimal
+from pages.drawing.text.numbers import decimal, unsigned
 from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, SCORED, as_one, in_patches, of_one, with_noise
 from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, texts
@@ -102,6 +102,8 @@ def test_bars_are_each_networks_answers_without_and_with_noise(edits: tuple[Edit
             calm, *noisy = (float(decimal(share)) for share in shown[: 1 + len(SCORED)])
             moved = [decimal(abs(share - calm)) for share in noisy]
         assert f"by {min(moved)} to {max(moved)}." in unmarked(texts(app))
+        one, cut = (unsigned(abs(float(decimal(own[-1])) - float(decimal(own[0])))) for own in bars(app).values())
+        assert f"On values, which are all that a head passes on: by {one}, in patches by {cut}." in unmarked(texts(app))
         assert "by **0**" in texts(app)
 
 
