@@ -250,7 +250,7 @@ def cut(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
         hover=run.tokens[front:],
         height=SMALL,
     )
-    said = text("read_patches", patches=len(pixels), size=size)
+    said = text("read_patches", patches=" + ".join([str(len(pixels)), *run.tokens[:front]]), size=size)
     if not in_colour(seen):
         said += " " + text("read_inked", inked=int(hold_ink(pixels).sum()), least=FAINTEST)
     return Picture(

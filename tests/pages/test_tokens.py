@@ -87,6 +87,7 @@ def test_a_drawing_shows_its_square_patches_the_selected_one_framed() -> None:
     app = open_part("pieces", input="digit", token="26", ink=code)
     layout = chart(app, "patches")["layout"]
     (frame,) = layout["shapes"]
+    assert "Patches of 4 × 4 pixels: 49 + [CLS]." in said(app)
     assert (frame["x0"] + 0.5, frame["y0"] + 0.5) == (24 % 7, 24 // 7) and layout["yaxis"]["scaleanchor"] == "x"
     of_cls = open_part("pieces", input="digit", token="1", ink=code)
     assert not chart(of_cls, "patches")["layout"].get("shapes"), "[CLS] is no patch"
