@@ -180,6 +180,8 @@ class Walk:
                 if place:
                     back = {"on_click": go_to, "args": (stations[place - 1],), "type": "tertiary"}
                     st.button(word("previous"), icon=":material/chevron_left:", key="lesson.previous", **back)
+                if not station.shown:
+                    station.give_up()
                 st.button(word("leave"), type="tertiary", on_click=open_with, args=("home",), key="lesson.leave")
             self._found(stations[:place])
             if not place:

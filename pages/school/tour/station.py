@@ -98,6 +98,9 @@ class Station:
             st.markdown(f":material/touch_app: {text(how)}")
             reader, words = self.case.pipeline.reader, options(self.truth)
             GESTURES[self.question.gesture](self.truth, words, reader, self.key, self.give)
+
+    def give_up(self) -> None:
+        """A button that shows the answer without a guess."""
         look = {"type": "tertiary", "key": "lesson.show"}
         st.button(word("show"), on_click=self.give, args=(None,), **look)
 
