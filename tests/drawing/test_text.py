@@ -84,7 +84,15 @@ def test_many_numbers_are_written_as_each_is() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     ("token", "shown"),
-    [('"', '‘"’'), ("“", "‘“’"), ("”", "‘”’"), ("'", "“'”"), ("’", "“’”"), ("。", "“。”"), (" ", "“␣”")],
+    [
+        ('"', '‘"’'),
+        ("“", "‘“’"),
+        ("”", "‘”’"),
+        ("'", "“\xa0'\xa0”"),
+        ("’", "“\xa0’\xa0”"),
+        ("。", "“。”"),
+        (" ", "“␣”"),
+    ],
 )
 def test_every_sentence_quotes_a_mark_between_other_marks(token: str, shown: str, language: str) -> None:
     with speaking(language):

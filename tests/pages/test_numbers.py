@@ -39,7 +39,7 @@ from pages.drawing.pictures.answers import likeliest_outputs
 from pages.drawing.pictures.vectors import probe_looks
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import LANGUAGES, speaking
+from pages.drawing.text import LANGUAGES, quoted, speaking
 from pages.drawing.text.numbers import decimal, two
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
@@ -378,7 +378,7 @@ def without_ffn(run: Trace, at: Place) -> Picture:
 @row(without_ffn, HIDDEN, layer=5, token=3)
 def without_ffn_the_first_guesses_are_those_of_the_changed_runs(run, at):
     runs = changed(run, ffn_off(run.graph, at.layer), at.token)
-    yield from (f"“{run.outputs[p.argmax()]}”" for p in runs)
+    yield from (quoted(run.outputs[p.argmax()]) for p in runs)
     yield (str if runs[0].argmax() == runs[1].argmax() else Not)("stays")
     assert "range" not in without_ffn(run, at).drawn().layout["yaxis"], "it ends at the largest"
 

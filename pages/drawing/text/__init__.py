@@ -179,9 +179,11 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
 
 
 def quoted(text: str) -> str:
-    """“it”; “who ‘it’ is”; but ‘”’ for a token that is itself a quotation mark, and “␣” for a space."""
+    """“it”; “who ‘it’ is”; but ‘”’ for a token that is itself a quotation mark, “ ' ” apart, and “␣” for a space."""
     if text and set(text) <= set('"“”'):
         return f"‘{text}’"
+    if text and set(text) <= set("'‘’"):
+        return f"“\xa0{text}\xa0”"
     if text.isspace():
         return f"“{SPACE}”"
     return f"“{text.translate(INNER)}”"
