@@ -169,7 +169,10 @@ def test_ablated_sublayer_shows_measured_curve_guess_and_words() -> None:
         p = softmax(run["logits"][2].astype(np.float64))
         assert f"“{run.outputs[p.argmax()]}” {decimal(p.max())}" in end["text"], name
     layer = int((found["residual"].alike >= without.THE_SAME).argmax())
-    assert f"after layer {layer}: mean cosine {found['residual'].alike[layer]:.2f}" in said(app)
+    assert (
+        f"all tokens point nearly the same way after layer {layer}: mean cosine {found['residual'].alike[layer]:.2f}"
+        in said(app)
+    )
 
 
 def test_tokens_are_called_equal_only_where_they_become_equal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,5 +180,5 @@ def test_tokens_are_called_equal_only_where_they_become_equal(monkeypatch: pytes
     usual = Fate(mean_likeness(run.states()), np.full(7, 14.0))
     monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual})
     said = texts(open_part("arrows"))
-    assert "all but point the same way" not in said
+    assert "point nearly the same way" not in said
     assert "no norm: the numbers grow too large" in said
