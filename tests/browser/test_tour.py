@@ -77,6 +77,19 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     assert (asked(page.url)["layer"], asked(page.url)["head"]) == (layer, number)
 
 
+#: The lines of a heading.
+LINES = """heading => {
+    const range = document.createRange(), walk = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT), lines = {}
+    while (walk.nextNode()) for (let i = 0; i < walk.currentNode.length; i++) {
+        range.setStart(walk.currentNode, i)
+        range.setEnd(walk.currentNode, i + 1)
+        const { top } = range.getBoundingClientRect()
+        lines[top] = (lines[top] ?? '') + walk.currentNode.data[i]
+    }
+    return Object.values(lines).map(line => line.trim()).filter(Boolean)
+}"""
+
+
 def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page, app_url: str) -> None:
     lang = "zh"
     phone.emulate_media(color_scheme="dark")
@@ -86,6 +99,8 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
     assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     button(phone, "show").tap()
     expect(phone.locator(ANSWER)).to_contain_text(catalogue(lang)["lesson.answer_is"].partition("{")[0].strip())
+    station(phone, app_url, "residual", lang)
+    assert all(one[-1] in "，？" for one in phone.locator(".st-key-tour_ask h2").evaluate(LINES)), "no word is broken"
     for key in ("fit", "weights"):  # numbers with five characters, and with three
         station(phone, app_url, key)
         numbers = "[...document.querySelectorAll('.heatmap-label')].map(one => one.getBoundingClientRect())"
