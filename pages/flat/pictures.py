@@ -93,7 +93,7 @@ def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
     (*flat, value), (*cut, value_cut) = moved.tolist()  # by noise on what makes scores, and on values
     said = {"change": unsigned(max(flat)), "value": unsigned(value), "cut": unsigned(value_cut)}
     said |= {"noise": f"{NOISE:g}", "low": decimal(min(cut)), "high": decimal(max(cut))}
-    sentence = text("read_with_noise", **said)
+    sentence = text("read_with_noise_V" if DISTURBED[now] == "V" else "read_with_noise", **said)
     if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
     names = Axis(

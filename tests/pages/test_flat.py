@@ -103,7 +103,11 @@ def test_bars_are_each_networks_answers_without_and_with_noise(edits: tuple[Edit
             moved = [decimal(abs(share - calm)) for share in noisy]
         assert f"by {min(moved)} to {max(moved)}." in unmarked(texts(app))
         one, cut = (unsigned(abs(float(decimal(own[-1])) - float(decimal(own[0])))) for own in bars(app).values())
-        assert f"On values, which are all that a head passes on: by {one}, in patches by {cut}." in unmarked(texts(app))
+        chosen = open_flat(ink=sketch.to_code(sketch.example(which)), tab="noise", stage="V", **link)
+        assert (
+            f"values, which are all that a head passes on, moves “odd” by {one} in one token and in patches by {cut}."
+            in (unmarked(texts(chosen)))
+        )
         assert "by **0**" in texts(app)
 
 
