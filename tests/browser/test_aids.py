@@ -161,6 +161,14 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
     page.wait_for_function(ENDS)
 
 
+#: Equations beside the headings of pictures that lie on a picture.
+COVERED = """() => [...document.querySelectorAll('[class*=st-key-heading] .katex-html')].filter(one => {
+    const { left, right, top, bottom } = one.getBoundingClientRect()
+    return [...document.querySelectorAll('.chart')].map(chart => chart.getBoundingClientRect()).some(chart =>
+        bottom > chart.top + 1 && top < chart.bottom && right > chart.left && left < chart.right)
+}).map(one => one.textContent)"""
+
+
 def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str) -> None:
     """Its picture begins at 255 pixels at most; the link to the next page, code and downloads stand in its last row."""
     page.set_viewport_size(DESK)
@@ -191,6 +199,7 @@ def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str) -> None
         page.wait_for_function(
             f"() => ({ENDS})() && document.querySelector('.chart').getBoundingClientRect().top <= 255"
         )
+        assert page.evaluate(COVERED) == [], link
         if link == "answer?":
             slider = page.locator("[data-testid=stSlider]").bounding_box()
             assert slider and slider["width"] >= 340, "a step of τ is 4 pixels"

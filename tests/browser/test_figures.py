@@ -1,5 +1,6 @@
 """Figures under the mouse, on a page without a server."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -10,6 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from model import Trace
 from pages.attention.pictures import attention_map, lines
 from pages.drawing.figures import Axis, grouped_bars
+from pages.drawing.figures.base import words_at
 from pages.drawing.picture import Picture
 from pages.drawing.place import Place
 from pages.feed_forward.pictures import loudest as loudest_of
@@ -107,3 +109,12 @@ def test_a_special_token_among_chinese_characters_keeps_its_name(page: Page) -> 
     run = run_of("她把书放在桌上，然后回家[MASK]饭。")
     draw(page, chosen_head(run, AT).drawn(), width=520)
     expect(page.locator(".xtick text").filter(has_text="[MASK]")).to_be_visible()
+
+
+def test_a_word_is_written_where_the_picture_before_had_none(page: Page) -> None:
+    for turn, words in enumerate((["a", "", "c"], ["", "b", "c"], ["a", "b", ""])):
+        figure = grouped_bars({"one": np.ones(3)}, Axis("", "xyz"), "", ("red",))
+        figure.data.append(words_at(np.array([[0, 0.5], [1, 0.5], [2, 0.5]]), words))
+        draw(page, figure, again=turn > 0)
+        written = page.locator(".textpoint text")
+        expect(written.filter(has_text=re.compile(r"\w"))).to_have_text([word for word in words if word])

@@ -278,8 +278,8 @@ const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[da
 function beneath(place) {
   let below = 0
   const bottom = box => box.getBoundingClientRect().bottom
-  for (let box = place; box && !box.matches('[data-testid=stMain]'); box = box.parentElement) {
-    const home = box.parentElement, { display, flexDirection, paddingBottom } = getComputedStyle(home)
+  for (let box = place, home; (home = box.parentElement) && !box.matches('[data-testid=stMain]'); box = home) {
+    const { display, flexDirection, paddingBottom } = getComputedStyle(home)
     if (display === 'flex' && flexDirection === 'row') continue  // what stands beside it
     const there = [...home.children].filter(one => one.getClientRects().length)
     below += Math.max(0, ...there.map(bottom).map(end => end - bottom(box))) + parseFloat(paddingBottom)
@@ -378,6 +378,8 @@ function plot(place, width) {
     for (const one of layout.annotations ?? []) if (one.name === 'narrow') one.visible = true
   }
   if (room < layout.meta?.called) data.pop()  // names below tiles would overlap
+  for (const trace of data)  // where a word was empty, Plotly would never write another
+    if (trace.mode?.includes('text') && Array.isArray(trace.text)) trace.text = trace.text.map(word => word === '' ? '\xa0' : word)
   if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.digits = layout.meta?.numbers && data[0].textfont?.size
   place.from = data[0]?.meta?.from
