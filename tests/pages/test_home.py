@@ -169,7 +169,9 @@ def test_head_effects_on_home_equal_those_of_the_laboratory(link: dict[str, str]
     link = link or bring(None, "digit")
     found = lean_beside(open_page("home", **link), token=max(token, 0))
     assert [*found] == ["lean"] and [*found["lean"]] == [str(token)]
-    np.testing.assert_allclose(found["lean"][str(token)], maps(open_page("what_if", **link))[0], atol=1e-7)
+    np.testing.assert_allclose(
+        found["lean"][str(token)], maps(open_page("what_if", **link, measure="moved"))[0], atol=1e-7
+    )
 
 
 def test_no_head_effects_for_slow_networks_or_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
