@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -108,12 +109,14 @@ def test_no_part_of_a_page_is_sent_without_its_block_when_its_fragment_runs_anew
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The picture in the block is a reference: the browser has it already."""
+    about = find_spec("streamlit.runtime.forward_msg_queue")
+    about.loader.exec_module(theirs := module_from_spec(about))  # another test may have replaced the method of ours
     block, picture = ForwardMsg(), ForwardMsg(ref_hash="picture")
     block.delta.add_block.vertical.border, block.delta.fragment_id = False, "page"
     block.metadata.delta_path[:], picture.metadata.delta_path[:] = [0, 4], [0, 4, 0]
 
     def sent() -> list[ForwardMsg]:
-        queue = ForwardMsgQueue()
+        queue = theirs.ForwardMsgQueue()
         for message in (block, picture):
             queue.enqueue(message)
         queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=["page"])
@@ -121,7 +124,7 @@ def test_no_part_of_a_page_is_sent_without_its_block_when_its_fragment_runs_anew
         return queue.flush()
 
     assert sent() == [picture, block], "Streamlit now keeps both or neither: send_blocks_before_their_parts may go"
-    monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
+    monkeypatch.setattr(streamlit_private, "ForwardMsgQueue", theirs.ForwardMsgQueue)
     streamlit_private.send_blocks_before_their_parts()
     assert sent() == [block, picture, block]
 
