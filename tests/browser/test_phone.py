@@ -113,7 +113,7 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
 
 
 def test_no_word_in_the_cells_of_the_logit_lens_is_too_small_or_wider_than_its_cell(phone: Page, app_url: str) -> None:
-    visit(phone, f"{app_url}/layers?lang=en")
+    visit(phone, f"{app_url}/layers?lang=en&s=the+animal+did+not+cross+the+street+because+it+was+too+tired+.")
     title(phone, "layers")
     phone.locator(".js-plotly-plot .annotation").nth(24).wait_for()
     settle(phone)

@@ -154,8 +154,9 @@ TOP = """() => {
   const line = document.querySelector('.stays'), { top, bottom } = line.getBoundingClientRect()
   return [document.elementFromPoint(innerWidth / 2, 12).closest('.stays') === line && top === 0, line.innerText, bottom]
 }"""
-#: Top of the focused element, if any.
-FOCUSED = "document.activeElement === document.body ? Infinity : document.activeElement.getBoundingClientRect().top"
+#: Top of what has the focus, if that is anything to be seen.
+FOCUSED = """() => { const one = document.activeElement
+    return one === document.body || !one.getClientRects().length ? Infinity : one.getBoundingClientRect().top }"""
 
 
 #: Screen, link, text of the slim line.
