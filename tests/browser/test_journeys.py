@@ -222,13 +222,12 @@ def test_in_a_presentation_names_in_pictures_lie_on_none_and_every_page_ends_wit
         assert misplaced(page, cut=name == "lesson") == [], name
         assert name == "feed_forward" or page.evaluate(LEAST) >= 20, name  # there twelve rows stand below a strip
         assert name in ("answer", "lesson", "what_if") or ends_with_the_screen(page), name
-    visit(
-        page,
-        f"{app_url}/lesson?lang={lang}&s=the+animal+did+not+cross+the+street+because+it+[MASK]+too+tired+.&big=true",
-    )
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
-    settle(page)
-    expect(page.locator(".st-key-lesson-leave button")).to_be_in_viewport(ratio=1)
+    for station in ("word", "fit", "causal"):
+        read = "the+animal+did+not+cross+the+street+because+it+[MASK]+too+tired+."
+        visit(page, f"{app_url}/lesson?lang={lang}&question={station}&s={read}&big=true")
+        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
+        settle(page)
+        expect(page.locator(".st-key-lesson-leave button")).to_be_in_viewport(ratio=1)
 
 
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from model.analysis import as_read
 from model.config import PRESETS
 from model.translator import TranslationTrace
-from pages.drawing.figures.theme import scaled
+from pages.drawing.figures.theme import big, scaled
 from pages.drawing.picture import Picture, kind_of
 from pages.drawing.screen import Screen
 from pages.drawing.state import sketch
@@ -81,9 +81,11 @@ class Station:
                 st.markdown(words)
 
     def _sentence(self) -> str:
-        """The sentence that the network reads, as a quotation, with a translation's target; "" for a drawing."""
+        """The sentence that the network reads, as a quotation, with a translation's target; "" for a drawing, and in a
+        presentation, where the line on top says it, without a target.
+        """
         trace = self.case.trace
-        if trace.picture is not None or not trace.ids:
+        if trace.picture is not None or not trace.ids or (big() and not isinstance(trace, TranslationTrace)):
             return ""
         line = literal(as_read(self.case.tokens)).replace(MASK, f":red[**{MASK}**]")
         if isinstance(trace, TranslationTrace) and trace.beams:
