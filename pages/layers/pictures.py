@@ -11,6 +11,7 @@ from model import Trace
 from model.analysis import cosine_similarity, largest_terms, placed, rollout
 from model.operations.working import Table, terms_table
 from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths
+from pages.drawing.figures.curves import adding_up
 from pages.drawing.figures.equations import COSINE, ROLLOUT
 from pages.drawing.figures.latex import formula
 from pages.drawing.figures.theme import big
@@ -166,7 +167,8 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
     longest = first(walked, "{:.1f}".format)
 
     def flat(drawn: Numbers) -> Plane:
-        return plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
+        points, shares = plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
+        return points, adding_up(shares)
 
     def draw(drawn: Numbers) -> Figure:
         (points, *others), shares = flat(drawn)

@@ -7,6 +7,7 @@ from model import Trace
 from model.analysis import head_slice, placed
 from pages.drawing.figures import Axis, Figure, heatmap, queries_and_keys, role_colours, stairs
 from pages.drawing.figures.base import text_width
+from pages.drawing.figures.curves import adding_up
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.picture import Moves, Numbers, Picture, of_both, one_plane
@@ -123,7 +124,8 @@ def plane(run: Trace, place: Place) -> Picture:
     best = most.place
 
     def flat(drawn: Numbers) -> tuple[list[np.ndarray], np.ndarray]:
-        return one_plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
+        points, shares = one_plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
+        return points, adding_up(shares)
 
     def draw(drawn: Numbers) -> Figure:
         (points, *others), shares = flat(drawn)
