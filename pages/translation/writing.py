@@ -25,7 +25,7 @@ from pages.screen.link import select
 from pages.screen.runs import pipelines
 from pages.translation.pictures import lines, next_pieces, text, word
 
-POOR = 0.4  # below this mean probability a translation is called so
+POOR, UNSURE = 0.4, 0.65  # below this mean probability a translation is called so
 SECONDS = 1.2  # that a step stays on the screen while they are played
 
 
@@ -156,7 +156,7 @@ def likelihood(screen: Written, written: Translation) -> str:
     fewest = last(each, percent)
     least = screen.begun + fewest.place
     mean = float(np.exp(np.mean(own)))
-    said = text("poor") + " " if mean < POOR else ""
+    said = text("poor" if mean < POOR else "unsure") + " " if mean < UNSURE else ""
     said += text("sure", mean=percent(mean), piece=written.tokens[least], least=fewest, step=least + 1)
     if "[UNK]" in written.tokens:
         said += " " + text("unknown")

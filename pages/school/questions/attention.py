@@ -66,7 +66,7 @@ def shared_out(case: Case) -> Truth | None:
     said |= {"others": len(row) - 1, "even": 1 / len(row)}
     names = tuple(placed(case.tokens))
     bars = tuple((name, 100 * float(value)) for name, value in zip(names, row, strict=True))
-    answer, told = [100 * float(value) for value in row], ("why", "why_softmax")
+    answer, told = [100 * float(value) for value in row], ("why", "why_softmax", *["why_divided"] * case.divides)
     return Truth(answer, lead_of(row), said, bars, pair.place, options=names, literal=True, told=told)
 
 
