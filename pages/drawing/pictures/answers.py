@@ -120,8 +120,8 @@ def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -
     parts = adding_up(np.array([*powers[shown], *rest]), digits=3)
     below, empty = [plain("common.others", n=f"{others:,}")] * bool(others), [""] * (1 + bool(others))
     columns = [
-        (names, [*(three(y) for y in logits[shown]), *empty]),
-        ("− max", [*(three(y + 0.0) for y in away[shown]), *empty]),
+        (names, [*(two(y) for y in logits[shown]), *empty]),
+        ("− max", [*(two(y + 0.0) for y in away[shown]), *empty]),
         ("exp", [three(power) for power in (*parts, parts.sum())]),
     ]
     return {"columns": columns, "rests": [*below, plain("common.sum")]}
