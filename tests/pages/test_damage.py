@@ -9,11 +9,19 @@ from streamlit.testing.v1 import AppTest
 from model import examples, loading
 from model.measures import doubt as model_doubt
 from model.measures import learning, tables
+from pages.drawing.state import first_sight
 from pages.drawing.text import catalogue
 from pages.screen.runs import pipelines
 from tests.pages.opening import at_page, charts, stops, turn_to
 
-READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads, learning._read)
+READERS = (
+    loading.trained,
+    loading.untrained,
+    model_doubt.doubt,
+    tables._read_heads,
+    learning._read,
+    first_sight._roles,
+)
 
 
 @pytest.fixture
