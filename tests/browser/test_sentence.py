@@ -188,7 +188,7 @@ def test_scrolled_a_slim_line_keeps_sentence_place_and_answer_in_sight_and_cover
         for _ in range(8):
             page.keyboard.press("Shift+Tab")
             page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            assert page.evaluate(FOCUSED) >= bottom or not page.evaluate(TOP)[0]
+            page.wait_for_function(f"() => ({FOCUSED})() >= {bottom} || !({TOP})()[0]", timeout=10_000)
 
 
 def test_the_list_of_examples_leads_to_the_pad_and_a_button_back_to_the_sentence(page: Page, app_url: str) -> None:
