@@ -38,6 +38,7 @@ def drawn(page: str, answer: object = "a", options: tuple[str, ...] = ("a", "b")
 @pytest.mark.parametrize("page", OF_PAGE)
 def test_what_is_asked_is_covered_until_the_answer_is_shown(page: str) -> None:
     covered, whole = drawn(page)
+    assert covered.title == whole.title, "its caption stays, on phones and in the report"
     trace, (first, then) = pipelines.run("text", SENTENCE), (one.drawn().data[0] for one in (covered, whole))
     if page in ("attention", "queries_keys_values"):
         own = trace[f"layers.{LAYER}.attention.{'weights' if page == 'attention' else 'scores'}"][HEAD]

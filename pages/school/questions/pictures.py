@@ -225,7 +225,7 @@ def answer_words(look: Look) -> Picture:
     covered = () if look.shown else range(len(names))
     marks = _marked(look, values, [case.names[i] for i in order], 1.0)
     figure = bars_with_numbers(values, names, numbers, **marks, most=1.0, covered=covered)
-    return Picture(figure, "", Numbers(values), title_of("answer" if look.shown else "answer_covered"))
+    return Picture(figure, "", Numbers(values), title_of("answer"))
 
 
 def weights_undivided(look: Look) -> Picture:
