@@ -454,7 +454,7 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
         for name in ("network_does", "phase_revealed", "the_answer"):
             assert words[f"class.{name}"].partition("{")[0] not in texts(app)
         assert app.button(key="class.next").label != words["class.to_revealed"]
-    said = words["class.the_teachers_answer"].format(answer="two")
+    said = words["class.the_teachers_answer"].format(answer="“two”")
     assert texts(app).count(said) == 1 and classes.snapshot(code_of(app))["truth"]["own"] is True
     assert len(shown) == 6 and all(len(one) == 1 for one in shown), "the picture of its page, from the question on"
     covered = [np.isnan(numbers(one[0]["figure"]["data"][0]["z"])).any() for one in shown]
@@ -477,7 +477,7 @@ def test_a_class_is_handed_over_as_a_table_of_totals_in_which_no_word_is_a_formu
     assert {*table.index} == {3} and shares.tolist() == pytest.approx([1, 1], abs=1e-3)
     if gesture != "chips":
         assert table.groupby("vote")["count"].sum().to_dict() == {number: number for number in votes}
-    assert {*table["answer shown"]} == {answer_of(example.shown, example.truth)}
+    assert {*table["answer shown"]} == {answer_of(example.shown, example.truth, quotes=False)}
     file = exports.csv(table, "about").decode("utf-8-sig")
     assert ("'=1+1" in file) == (gesture == "word") and not re.search(r"(^|[,\"])[=+@-]", file, re.M)
 

@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -127,14 +128,17 @@ def name_of(shown: Shown, guess: Guess | Part) -> str:
     )
 
 
-def answer_of(shown: Shown, truth: Told) -> str:
-    """The answer in words; for chips, the token that gets most."""
+def answer_of(shown: Shown, truth: Told, *, quotes: bool = True) -> str:
+    """The answer in words, in quotation marks unless it begins with a number; for chips, the token that gets most."""
     answer = truth["answer"]
     if shown["gesture"] == "chips":
         most = max(range(len(answer)), key=answer.__getitem__)
         named = plain("common.quoted", token=shown["names"][language()][most])
         return plain("common.and_more", name=named, more=weight(answer[most]))
-    return name_of(shown, answer) if isinstance(answer, str) else short(answer)
+    if not isinstance(answer, str):
+        return short(answer)
+    name = name_of(shown, answer)
+    return plain("common.quoted", token=name) if quotes and not re.match(r"[×\d]", name) else name
 
 
 def said_of_right(votes: Mapping[int, Tally]) -> str:

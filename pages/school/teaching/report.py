@@ -71,7 +71,7 @@ def as_rows(asked: Sequence[Asked]) -> pd.DataFrame:
     rows: list[tuple[object, ...]] = []
     for one in asked:
         votes, chips, ask = tallies(one), one.shown["gesture"] == "chips", one.shown["ask"][language()]
-        true = answer_of(one.shown, one.truth)
+        true = answer_of(one.shown, one.truth, quotes=False)
         for line in lines(one, revealed=True):
             for number, tally in votes.items():
                 given = line.counts.get(number, 0)
