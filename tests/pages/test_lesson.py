@@ -645,9 +645,10 @@ def test_after_an_edit_all_boxes_are_those_of_a_new_question() -> None:
     assert app.selectbox(key="lesson.new.place").value == "" and app.text_area(key="lesson.new.why").value == ""
     for box in ("minutes", "place", "which", "ask", "why", "gesture", "options"):
         assert app.session_state[f"lesson.new.{box}"] == fresh.session_state[f"lesson.new.{box}"], box
-    app.segmented_control(key="lesson.new.gesture").set_value("number").run()
-    values = [app.number_input(key=f"lesson.new.number.{box}").value for box in ("from", "to", "answer", "near")]
-    assert values == [0, 10, None, 0]
+    for gesture, usual in (("number", [0, 10, None, 0]), ("slide", [0, 1, None, 0.1])):
+        app.segmented_control(key="lesson.new.gesture").set_value(gesture).run()
+        boxes = [app.number_input(key=f"lesson.new.{gesture}.{box}") for box in ("from", "to", "answer", "near")]
+        assert [box.value for box in boxes] == usual
 
 
 def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put_there() -> None:
@@ -662,7 +663,7 @@ def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put
     token = run_of(app).trace.tokens[2]
     app.selectbox(key="lesson.new.place").set_value("attention").run()
     row = words["lesson.make_row"].format(token=token)
-    view = f"{words['attention.title']} 3·7 · {row} · “{shortened(SENTENCE)}”"
+    view = f"{words['attention.title']} · 第 3 层第 7 头 · {row} · “{shortened(SENTENCE)}”"
     assert words["lesson.make_view"].format(view=view) in texts(app).replace("\\", "")
     app.text_area(key="lesson.new.ask").set_value("Which?").run()
     click(app, "new.tokens")

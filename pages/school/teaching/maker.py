@@ -28,7 +28,7 @@ from pages.school.lessons.written import (
     width,
 )
 from pages.school.questions import QUESTIONS
-from pages.school.questions.case import Case
+from pages.school.questions.case import NEAR, Case
 from pages.school.questions.pictures import has_picture
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
@@ -90,8 +90,8 @@ def _view(screen: Screen, question: Question) -> str:
     """
     name, values = opened_at(question.place)
     ours, case = question.measure is not None, case_of(screen, question)
-    at = "·".join(str(values[one] + 1) for one in ("layer", "head") if one in values and (ours or name in OF_A_HEAD))
-    said = [f"{plain(f'{name}.title')} {at}".strip()]
+    layer, head = (values.get(one, -1) if ours or name in OF_A_HEAD else -1 for one in ("layer", "head"))
+    said = [*filter(None, (plain(f"{name}.title"), screen.at.where((layer, head))))]
     if case and case.trace.ids:
         if ours or name in OF_A_ROW:
             said.append(word("make_row", token=placed(case.tokens)[case.token]))
@@ -153,7 +153,12 @@ def _own(asked: Question, case: Case | None) -> None:
     else:
         whole = gesture == "number"
         with st.container(horizontal=True):
-            for name, usual in (("from", 0), ("to", 10), ("answer", None), ("near", 0)):
+            for name, usual in (
+                ("from", 0),
+                ("to", 10 if whole else 1),
+                ("answer", None),
+                ("near", 0 if whole else NEAR),
+            ):
                 value = usual if whole or usual is None else float(usual)
                 box = lasting(f"{NEW}{gesture}.{name}", value)
                 st.number_input(word(f"make_{name}"), step=1 if whole else 0.1, width=150, **box)
