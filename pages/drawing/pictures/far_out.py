@@ -44,7 +44,9 @@ def marked(far: Outliers | None) -> list[int]:
 
 def in_words(far: Outliers, values: np.ndarray, axes: Sequence[Axis], end: float) -> str:
     """How many outliers there are, which is furthest, and in which columns. end: the value of the strongest colour."""
-    components = Axis(axes[1].title, [plain("common.place_d_model", place=i + 1) for i in range(values.shape[1])])
+    components = Axis(
+        axes[1].title, [plain("common.place", axis=plain("axis.d_model"), place=i + 1) for i in range(values.shape[1])]
+    )
     furthest = tuple(far.cells[0])
     said = {"n": len(far.cells), "all": f"{values.size:,}", "times": f"{FAR_OUT:g}", "end": f"{end:.3g}"}
     said |= {"place": place_in_words((axes[0], components), furthest), "value": two(values[furthest])}

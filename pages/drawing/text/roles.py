@@ -7,10 +7,9 @@ from pages.drawing.text.numbers import percent
 
 def role_in_words(role: Role) -> str:
     """ "attends to the next piece, in 97 % of places"; a relation with both its ends and its direction."""
-    share = percent(role.share)
-    if role.relation is None:
-        return plain(f"roles.{role.name}", share=share)
-    return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), share=share)
+    relation = role.relation and relation_in_words(role.relation)
+    does = plain(f"roles.{role.direction if relation else role.name}", relation=relation)
+    return plain("roles.role", role=does, share=percent(role.share))
 
 
 def measured_role(role: Role) -> str:

@@ -73,7 +73,9 @@ def cell_name(screen: Screen, key: str, cell: tuple[int, ...]) -> str:
             continue
         names = placed(along) if along else names_along(screen, axis)
         places.append(
-            plain("common.quoted", token=names[place]) if names else plain(f"common.place_{axis}", place=place + 1)
+            plain("common.quoted", token=names[place])
+            if names
+            else plain("common.place", axis=plain(f"axis.{axis}"), place=place + 1)
         )
     return " → ".join(places)
 
@@ -102,7 +104,7 @@ def row_names(screen: Screen, table: Table) -> list[str]:
 
 def terms(screen: Screen, table: Table) -> str:
     """A table of terms in HTML with its sum below; the displayed terms add up to the displayed sum."""
-    heads = (plain(f"common.column_{table.axis}"), *(column.symbol for column in table.columns))
+    heads = (plain(f"axis.{table.axis}"), *(column.symbol for column in table.columns))
     lines = ["".join(f"<th>{html.escape(head)}</th>" for head in heads)]
     rows = zip(*(column.values for column in table.columns), strict=True)
     lines += [_line(html.escape(name), values) for name, values in zip(row_names(screen, table), rows, strict=True)]
