@@ -204,15 +204,13 @@ def open_settings(page: Page) -> None:
 def write(page: Page, sentence: str) -> None:
     sentence_field(page).fill(sentence)
     sentence_field(page).press("Enter")
-    page.wait_for_url(lambda url: asked(url).get("s") == sentence)
-    settle(page)
+    wait_for(page, s=sentence)
 
 
 def choose(page: Page, layer: int, head: int) -> None:
     for name, value in (("layer", layer), ("head", head)):
         place(page, name, value).click()
-        page.wait_for_url(lambda url, name=name, value=value: asked(url).get(name) == str(value))
-    settle(page)
+        wait_for(page, **{name: str(value)})
 
 
 def link_to(page: Page, name: str) -> Locator:
@@ -253,7 +251,7 @@ def expect_choice(page: Page) -> None:
     expect_sentence(page, SENTENCE)
     for name in ("layer", "head"):
         expect(place(page, name, 2)).to_be_checked()
-    page.wait_for_url(lambda url: [asked(url).get(name) for name in ("s", "layer", "head")] == [SENTENCE, "2", "2"])
+    wait_for(page, s=SENTENCE, layer="2", head="2")
 
 
 def expect_heatmap(page: Page) -> None:
@@ -314,7 +312,6 @@ def one_head_on(page: Page, app_url: str) -> None:
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
-    settle(page)
 
 
 # Labels of an axis that overlap.

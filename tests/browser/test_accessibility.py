@@ -24,6 +24,7 @@ from tests.browser.steps import (
     settle,
     title,
     visit,
+    wait_for,
 )
 
 pytestmark = pytest.mark.usefixtures("goes_on")
@@ -138,8 +139,7 @@ def test_a_translated_page_goes_on_and_its_tokens_numbers_and_symbols_stay(page:
     expect(page_title).to_have_text(f"¡{catalogue('en')['attention.title']}!")
     assert names.all_text_contents() == before and len(before) > 20
     page.locator(".st-key-either-layer button").nth(3).click()
-    page.wait_for_url(lambda url: asked(url)["layer"] == "4")
-    settle(page)
+    wait_for(page, layer="4")
     expect(page.get_by_test_id("stMain").get_by_text("layer 4, head 3").first).to_be_visible()
     link_to(page, "heads").click()
     page.wait_for_url(lambda url: urlsplit(url).path == "/heads")
@@ -186,7 +186,7 @@ def test_in_forced_colours_what_is_chosen_on_or_hidden_looks_otherwise(page: Pag
     off = switch.evaluate(LOOK)
     assert off[1] != "none", "it has an outline"
     page.locator(".st-key-big label").first.click()
-    page.wait_for_url(lambda url: asked(url).get("big") == "true")
+    wait_for(page, big="true")
     open_settings(page)
     assert switch.evaluate(LOOK) != off
     page.keyboard.press("Escape")

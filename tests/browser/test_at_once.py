@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import steps
 from tests.browser.painted import LONG
-from tests.browser.steps import MIDDLE, asked, settle, title
+from tests.browser.steps import MIDDLE, settle, title, wait_for
 
 pytestmark = pytest.mark.usefixtures("goes_on")
 SENTENCE = "the animal did not cross the street because it was too tired ."
@@ -111,9 +111,8 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
     page.locator(".st-key-either-layer button").nth(3).wait_for()
     click = "() => document.querySelectorAll('.st-key-either-layer button')[3].click()"
     painted = page.evaluate(f"() => {{ ({click})(); return ({SKETCH})('sketched') }}")
-    page.wait_for_url(lambda url: asked(url).get("layer") == "4")
+    wait_for(page, layer="4")
     page.wait_for_function(f"() => !({BEHIND})()")
-    settle(page)
     same = page.evaluate(SKETCH, "wanted") == painted
     assert same
 
@@ -132,8 +131,7 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
     for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowUp", "ArrowRight"):
         page.keyboard.press(key)
     page.wait_for_function(f"() => !({BEHIND})()")
-    page.wait_for_url(lambda url: (asked(url)["layer"], asked(url)["head"]) == ("2", "5"))
-    settle(page)
+    wait_for(page, layer="2", head="5")
     assert len(page.evaluate("window.seen")) == 6  # once per key, and not again when the server answers
     expect(page.locator(".sketch, [data-sketch]")).to_have_count(0)
     page.evaluate("restore()")
@@ -153,8 +151,7 @@ def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> No
     pair = "chart => chart.drawn.data.find(trace => trace.customdata).customdata[0]"
     row, column = chart.evaluate(pair)
     page.mouse.click(*chart.evaluate(MIDDLE, [row + 0.52 * (column - row), 0.52]))
-    page.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == (str(row + 1), str(column + 1)))
-    settle(page)
+    wait_for(page, token=str(row + 1), key=str(column + 1))
     page.mouse.move(1, 1)
     expect(lit).to_have_count(1)
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import BAR, MIDDLE, SENTENCE, asked, settle, title, visit
+from tests.browser.steps import BAR, MIDDLE, SENTENCE, title, visit, wait_for
 
 QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 pytestmark = pytest.mark.usefixtures("goes_on")
@@ -23,8 +23,7 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(page: Page, a
         chart = page.locator(".js-plotly-plot").nth(which)
         chart.locator(".scatterlayer .point").first.wait_for(state="attached")
         page.mouse.click(*chart.evaluate(MIDDLE, list(cell)))
-        page.wait_for_url(lambda url, wanted=wanted: asked(url).items() >= wanted.items())
-        settle(page)
+        wait_for(page, **wanted)
         working = page.locator("[class*=st-key-working]")
         line = working.locator(f'.formula[data-latex*="{symbol}"]').last
         expect(line).to_be_attached()
@@ -50,8 +49,7 @@ def test_a_click_on_a_patch_or_a_band_chooses_its_token(page: Page, app_url: str
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")
     page.mouse.click(*chart.evaluate(MIDDLE, [2, 3]))
-    page.wait_for_url(lambda url: asked(url).get("token") == "19")
-    settle(page)
+    wait_for(page, token="19")
     expect(page.locator("[class*=st-key-working]")).to_contain_text("r3c4")
 
 
@@ -63,5 +61,4 @@ def test_a_part_of_a_score_leads_to_where_it_was_computed(page: Page, app_url: s
     chart.scroll_into_view_if_needed()
     page.mouse.click(*chart.evaluate(BAR, 1))  # behind the row's mean: FFN 1, found with the positions
     title(page, "feed_forward")
-    page.wait_for_url(lambda url: asked(url).get("stage") == "output" and asked(url).get("layer") == "1")
-    settle(page)
+    wait_for(page, stage="output", layer="1")

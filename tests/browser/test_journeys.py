@@ -34,6 +34,7 @@ from tests.browser.steps import (
     settle,
     title,
     visit,
+    wait_for,
     walk_to,
     write,
 )
@@ -61,7 +62,7 @@ def test_a_reload_and_the_back_button_show_the_same(page: Page, app_url: str) ->
     title(page, "attention")
     expect_choice(page)
     place(page, "layer", 3).click()
-    page.wait_for_url(lambda url: asked(url)["layer"] == "3")
+    wait_for(page, layer="3")
     page.go_back()
     expect_choice(page)
     settle(page)
@@ -123,8 +124,7 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
     page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FIRST}")  # its large picture is sent once, then referred to
     title(page, "heads")
     place(page, "layer", 2).click()
-    page.wait_for_url(lambda url: asked(url)["layer"] == "2")
-    settle(page)
+    wait_for(page, layer="2")
     line.slow = True
     place(page, "layer", 3).click()
     page.wait_for_timeout(500)
@@ -133,8 +133,7 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
     place(page, "layer", 1).click()
     page.wait_for_timeout(500)
     line.be_quick()
-    page.wait_for_url(lambda url: asked(url)["layer"] == "1")
-    settle(page)
+    wait_for(page, layer="1")
     expect_heatmap(page)
     expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -165,7 +164,7 @@ def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page,
     for _ in range(2):
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)
-    page.wait_for_url(lambda url: asked(url)["head"] == "3")  # no press is lost
+    wait_for(page, head="3")  # no press is lost
     title(page, "heads")
 
 
@@ -254,8 +253,7 @@ def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(p
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")
     page.mouse.click(*chart.evaluate(MIDDLE, [4, 6]))  # ‘dog’ attends to ‘book’
-    page.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("5", "7"))
-    settle(page)
+    wait_for(page, token="5", key="7")
     working = page.locator("[class*=st-key-working]").first
     expect(working).to_contain_text("book")
     open_settings(page)

@@ -8,7 +8,17 @@ from playwright.sync_api import Page, expect
 from pages.drawing.text import catalogue
 from tests.browser.cut import Line, line_to
 from tests.browser.pad import draw, show_pad
-from tests.browser.steps import asked, expect_sentence, link_to, main_text, open_settings, sentence_field, settle, visit
+from tests.browser.steps import (
+    asked,
+    expect_sentence,
+    link_to,
+    main_text,
+    open_settings,
+    sentence_field,
+    settle,
+    visit,
+    wait_for,
+)
 from tests.classroom.server import serve
 
 SENTENCE = "i love you ."
@@ -130,8 +140,7 @@ def test_a_step_whose_message_or_answer_was_swallowed_is_one_step(page: Page, li
     line.cut()
     page.wait_for_timeout(500)
     line.mend()
-    page.wait_for_url(lambda url: asked(url)["layer"] == "2")
-    settle(page)
+    wait_for(page, layer="2")
     page.wait_for_timeout(500)
     assert asked(page.url)["layer"] == "2"
     _same_as_its_address(page)
@@ -145,6 +154,6 @@ def test_a_server_that_was_begun_anew_hears_the_sentence(page: Page, line: Line)
     with serve() as other:
         line.lead_to(other.url)
         line.mend()
-        page.wait_for_url(lambda url: asked(url).get("s") == NEW)
+        wait_for(page, s=NEW)
         expect_sentence(page, NEW)
         _same_as_its_address(page)

@@ -13,7 +13,6 @@ from tests.browser.steps import (
     SENTENCE,
     TOUCHING,
     WIDEST,
-    asked,
     open_settings,
     opened,
     place,
@@ -104,8 +103,7 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     phone.wait_for_function(AT_REST)
     settle(phone)
     phone.touchscreen.tap(*chart.evaluate(MIDDLE, [3, 5]))
-    phone.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("4", "6"))
-    settle(phone)
+    wait_for(phone, token="4", key="6")
 
     phone.set_viewport_size({"width": 844, "height": 390})  # landscape
     expect(phone.locator(".navbar .settings")).to_be_visible()
@@ -181,8 +179,7 @@ def test_who_compares_sees_what_came_of_it(phone: Page, app_url: str) -> None:
     phone.get_by_label("Compare with a sentence").tap()
     phone.keyboard.type("the cat chased the dog .")
     phone.keyboard.press("Enter")
-    phone.wait_for_url(lambda url: asked(url).get("other") == "the cat chased the dog .")
-    settle(phone)
+    wait_for(phone, other="the cat chased the dog .")
     phone.touchscreen.tap(phone.viewport_size["width"] - 10, phone.viewport_size["height"] - 10)
     expect(phone.locator(".st-key-changes")).to_be_in_viewport()
     phone.goto("about:blank")
