@@ -201,7 +201,9 @@ def curve(run: Trace, place: Place) -> Picture:
 def pushes(name: str, title: str, names: Sequence[str], values: np.ndarray, sentence: str) -> Picture:
     """What a neuron pushes "up" or "down" as bars. title: the key of the axis of names."""
     colour = BEFORE if name == "down" else AFTER
-    figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour).tell(fills=True)
+    figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour).tell(
+        fills=True, grows=290, most=430
+    )
     return Picture(figure, sentence, fixed=True)
 
 
@@ -223,8 +225,15 @@ def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
     ]
     told = 1 if not guessed.ahead or run.config.layers == 1 else 2  # what becomes of a guess that is none
     shown, series = [every[i] for i in found.outputs], dict(zip(names, found.p, strict=True))
+    figure = grouped_bars(
+        series,
+        Axis("", shown),
+        lost_word("axis_p"),
+        (AFTER, ACCENT, GREY),
+        number=lambda p: two(p) if p >= 0.005 else "",
+    )
     return Picture(
-        grouped_bars(series, Axis("", shown), lost_word("axis_p"), (AFTER, ACCENT, GREY)),
+        figure.tell(fills=True, roomy=7 * font_size() * len(shown), grows=330, most=520),
         told_where(run, place.token, " ".join(sentences[:told])),
         title=lost_word("ffn_title"),
         table=pd.DataFrame(found.p.T, index=shown, columns=names),

@@ -99,10 +99,10 @@ def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
     names = Axis(
         word("noise"), [word("no_noise"), *(word(f"noise_{name}", symbol=one) for name, one in symbols.items())]
     )
-    figure = grouped_bars(series, names, word("axis_odd"), [BLUE, ORANGE], value_range=(0, 1.15 if big() else 1.08))
-    for bars, own in zip(figure.data, odd, strict=True):
-        bars |= {"text": [decimal(one).removeprefix("0") for one in own], "textposition": "outside"}
-        bars |= {"textfont": {"size": scaled(11)}, "constraintext": "none"}  # else as small as fits above a narrow bar
+    most = 1.15 if big() else 1.08
+    figure = grouped_bars(series, names, word("axis_odd"), [BLUE, ORANGE], value_range=(0, most), number=decimal)
+    for bars in figure.data:
+        bars["textfont"] = {"size": scaled(11)}
     chosen = {"type": "rect", "yref": "paper", "x0": now - 0.5, "x1": now + 0.5, "y0": 0, "y1": 1, "layer": "below"}
     figure.layout["shapes"] = [chosen | {"fillcolor": tint(ACCENT, 0.15), "line": {"width": 0}}]
     figure.layout["height"] = scaled(HIGH)

@@ -195,10 +195,7 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
         sentences.append(part("read_count", **said))
     series = {names[0]: p[1 : 1 + heads], names[1]: p[1 + heads :]}
     axes = Axis.counted(part_word("axis_head"), heads), part_word("axis_p", best=every[guess])
-    figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1.1))
-    for bars, values in zip(figure.data, series.values(), strict=True):
-        bars |= {"text": [two(value).removeprefix("0") for value in values], "meta": {"short": [""] * heads}}
-        bars |= {"textposition": "outside", "textangle": 0, "constraintext": "none", "cliponaxis": False}
+    figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1.1), number=two)
     as_it_is = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": p[0], "y1": p[0]}
     chosen = {"type": "rect", "yref": "paper", "x0": head - 0.5, "x1": head + 0.5, "y0": 0, "y1": 1}
     figure.layout["shapes"] = [

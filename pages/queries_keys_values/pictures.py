@@ -43,7 +43,7 @@ def scores(run: Trace, place: Place) -> Picture:
     best = first(run[key][place.head, place.token]).named(names)
     said = text("read_scores", token=names[place.token], best=best)
     room = int(1.35 * font_size() * max(map(text_width, names)))  # of upright names, in bold
-    row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(85) + room, keys=False)
+    row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(85) + room, keys=False, large=True)
     return row.with_(at_once=None)  # the browser cannot draw a single row for another head
 
 

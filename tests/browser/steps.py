@@ -59,8 +59,8 @@ LEANING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(char
         return all ? [] : names.filter((_, i) => leans[i] && !crowded[i]).map(label => label.textContent)
     })"""
 
-# Labels of axes that overlap words of their picture; and axes with both leaning and upright names, except single
-# characters, which always stand.
+# Labels of axes that overlap words of their picture; axes with both leaning and upright names, except single
+# characters, which always stand; and a word among at most 20 such columns that is left out.
 COLLIDING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(it => it.clientHeight).flatMap(chart => {
     const seen = word => word.textContent.trim() && getComputedStyle(word).visibility === 'visible'
     const all = of => [...of.querySelectorAll('text')].filter(word => seen(word) && word.getBoundingClientRect().width)
@@ -82,7 +82,11 @@ COLLIDING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(it
     const single = word => word.getBBox().width <= 1.3 * word.getBBox().height
     const names = axis => all(axis).filter(word => word.closest('.xtick') && !single(word))
     const mixed = axes.filter(axis => new Set(names(axis).map(leans)).size > 1)
-    return [...on, ...mixed.map(axis => `some lean: ${names(axis).map(word => word.textContent)}`)]
+    const columns = axis => [...axis.querySelectorAll('.xtick text')], chinese = /^[\u4e00-\u9fff]$/
+    const few = axis => columns(axis).length <= 20 && columns(axis).some(word => chinese.test(word.textContent))
+    const lost = axes.filter(few).flatMap(columns).filter(word => !seen(word) && !single(word) && innerWidth > 640)
+    return [...on, ...mixed.map(axis => `some lean: ${names(axis).map(word => word.textContent)}`),
+        ...lost.map(word => `left out: ${word.textContent}`)]
 })"""
 
 

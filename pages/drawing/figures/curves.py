@@ -1,7 +1,7 @@
 """Bars, lines and distributions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
@@ -305,10 +305,12 @@ def grouped_bars(
     stacked: bool = False,
     value_range: tuple[float, float] | None = None,
     guess: tuple[int, int, float] | None = None,
+    number: Callable[[float], str] | None = None,
 ) -> Figure:
     """For each place one upright bar of every series, side by side or stacked (negative ones below 0).
 
-    guess: a reader's guess of one bar, dashed: series, place, height.
+    guess: a reader's guess of one bar, dashed: series, place, height. number: what stands above a bar, without the 0
+    before its point; the browser leaves it out where bars are narrow.
     """
     traces = [
         dict(
@@ -322,6 +324,12 @@ def grouped_bars(
         )
         for (title, values), colour in zip(series.items(), colours, strict=True)
     ]
+    if number:
+        outside: dict = {"textposition": "outside", "textangle": 0, "cliponaxis": False}
+        outside["constraintext"] = "none"  # else as small as fits above a narrow bar
+        for trace, values in zip(traces, series.values(), strict=True):
+            texts = [number(float(value)).removeprefix("0") for value in values]
+            trace |= outside | {"text": texts, "meta": {"short": [""] * len(texts)}}
     layout = _named(series, names, value_title)
     if value_range:
         layout["yaxis"]["range"] = value_range
