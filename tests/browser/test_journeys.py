@@ -227,6 +227,7 @@ def test_in_a_presentation_names_in_pictures_lie_on_none_and_every_page_ends_wit
         expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
         settle(page)
         expect(page.locator(".st-key-lesson-leave button")).to_be_in_viewport(ratio=1)
+        assert page.locator(".chart").first.evaluate("chart => chart.clientHeight") >= PROJECTOR["height"] / 2, station
 
 
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:

@@ -113,15 +113,15 @@ def pictures(draws: Draws | None, bars: bool, look: Look) -> list[Picture]:
     its height.
     """
     below = answer_bars(look) if bars else None
+    kept = below.drawn().layout["height"] + A_TITLE if below else 0
     room = ROOM if font_size() <= SMALL else scaled(ROOM / 2)
-    room -= below.drawn().layout["height"] + A_TITLE if below else 0
-    above = [] if draws is None else [_as_high(draws(look), room)]
+    above = [] if draws is None else [_as_high(draws(look), room - kept, kept)]
     return [*above, *([below] if below and look.shown else [])]
 
 
-def _as_high(picture: Picture, most: int) -> Picture:
-    """Draw a picture as high as its rows need, at most `most` pixels."""
-    figure = picture.drawn()
+def _as_high(picture: Picture, most: int, kept: int) -> Picture:
+    """Draw a picture as high as its rows need, at most `most` pixels; `kept` are left below it."""
+    figure = picture.drawn().tell(below=kept)
     rows = len(picture.parts[0].drawn.array) if picture.parts else most
     figure.layout["height"] = min(most, scaled(70 + A_ROW * rows) + 60)
     if figure.layout.get("meta", {}).get("large"):

@@ -179,11 +179,9 @@ class Station:
             st.markdown(f"**{literal(title)}**" + (f" :gray[· {literal(where)}]" if where else ""))
             if number == 0:
                 below = sum(60 + other.drawn().layout["height"] for other in drawn[1:])
-                bars = bars_of(one)
-                grown = {"grows": LEAST, "below": BELOW + below}
-                if not figure.layout["yaxis"].get("scaleanchor"):  # squares end with the column
-                    grown["most"] = A_BAR * bars or MOST
-                figure.tell(**({"first": True, "below": 24 + below} if big else grown))
+                bars, square = bars_of(one), "scaleanchor" in figure.layout["yaxis"]  # squares end with the column
+                grown = {"grows": LEAST, "below": BELOW + below} | ({} if square else {"most": A_BAR * bars or MOST})
+                figure.tell(**({"first": True, "fills": not (bars or square)} if big else grown))
                 if not (self.shown or big):  # on a phone the boxes to answer stand below it
                     figure.layout["height"] = scaled(LOW * bars) + 40 if bars else min(figure.layout["height"], LEAST)
             ends = unmarked(why(self.question, self.truth)) if self.shown else word("covered")

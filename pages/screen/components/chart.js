@@ -307,7 +307,7 @@ function stretch(layout, shape) {
 function fill(place, layout) {
   const above = place.above = aboveOf(place), below = place.below = beneath(place)
   const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else the page scrolls to it
-  const room = innerHeight - (first ? above : 0) - (big ? below : layout.meta?.below ?? below)
+  const room = innerHeight - (first ? above : 0) - (big ? Math.max(below, layout.meta?.below ?? 0) : layout.meta?.below ?? below)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const dense = big && layout.xaxis.side === 'top' && Math.min(layout.width / across, room / down) < CROWDED * layout.font.size
   if (dense) layout.margin = { ...layout.margin, l: SPREAD * layout.font.size, t: HIGH * layout.font.size }
