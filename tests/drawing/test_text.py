@@ -172,6 +172,8 @@ def test_one_kind_of_quotation_mark_one_minus_one_way_to_write_a_percentage(lang
         assert "‘" not in words, f"{name} has another kind of quotation mark: {words}"
         assert not re.search(r"\d %", words), f"{name} writes a percentage with a space: {words}"
         assert not re.search(r"(?<![\w`\-\d/])-\d", words), f"{name} has a hyphen for a minus: {words}"
+        formula = name.startswith(("lesson.", "study.")) and name.endswith((".ask", ".why"))
+        assert not (formula and re.search(r" [=≈·×÷−+/] \S", words)), f"{name} may break a formula at a line's end"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
