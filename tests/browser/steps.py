@@ -365,3 +365,16 @@ def serious(page: Page) -> list[str]:
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
     ]
+
+
+#: The lines of a heading.
+LINES = """heading => {
+    const range = document.createRange(), walk = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT), lines = {}
+    while (walk.nextNode()) for (let i = 0; i < walk.currentNode.length; i++) {
+        range.setStart(walk.currentNode, i)
+        range.setEnd(walk.currentNode, i + 1)
+        const { top } = range.getBoundingClientRect()
+        lines[top] = (lines[top] ?? '') + walk.currentNode.data[i]
+    }
+    return Object.values(lines).map(line => line.replaceAll('\u200b', '').trim()).filter(Boolean)
+}"""

@@ -12,7 +12,7 @@ from pages.school.classroom.store import UNSAID
 from pages.school.questions.case import short
 from pages.school.teaching.pictures import name_of
 from pages.server.assets import STYLE
-from tests.browser.steps import serious
+from tests.browser.steps import LINES, serious
 from tests.classroom.school import School, school
 from tests.school.classroom.asked import EXAMPLES, SECRET
 
@@ -336,7 +336,9 @@ def test_a_word_with_markup_is_a_word_and_a_share_is_written_as_on_the_projector
     page.locator("#guess").fill("<img/src=x>")
     page.locator("button.main").click()
     says(page, "kept")
-    lesson.go(Phase.CLOSED, Phase.REVEALED)
+    lesson.go(Phase.CLOSED)
+    says(page, "yours", guess="“<img/src=x>”")
+    lesson.go(Phase.REVEALED)
     expect(page.locator(".number.own")).to_have_text("<img/src=x>")
     assert page.locator("main img").count() == 0 and lesson.votes() == {1: [("<img/src=x>", UNSAID)]}
     shares = 0.0, 1.0, 5.0, 0.9962, 0.99996, 0.5, 0.0483, 8e-5, 2.345, 18.75, 123.4, -2.83, -0.06, -0.004, 12_000
@@ -397,7 +399,8 @@ def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(lesson: Sch
 
 def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(lesson: School, new_phone: Phones) -> None:
     page, silent = new_phone(), new_phone()
-    open_question(lesson)
+    asks = dict.fromkeys(("en", "zh"), "网络给最可能的那个词多大的概率呢？")
+    open_question(lesson, "tap", EXAMPLES["tap"].truth, {"ask": asks})
     for phone in (page, silent):
         answer(phone, "tap")
         says(phone, "kept")
@@ -406,8 +409,12 @@ def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(lesson: S
     says(page, "yours", guess="0")
     lesson.go(Phase.OPEN)
     says(page, "second", n=1)
+    says(page, "first", guess="0")
+    lines = "|".join(page.locator("h1").evaluate(LINES))
+    assert "|" in lines and all(word in lines for word in ("网络", "可能", "那个", "概率呢？")), "broken between words"
     page.locator(".choice").nth(1).click()
     says(page, "kept")
+    says(page, "first", guess="0")
     lesson.go(Phase.CLOSED)
     says(page, "closed")
     says(page, "second", n=1)

@@ -12,7 +12,7 @@ from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.pictures import CHIPS
 from pages.school.questions.question import Own, Question
-from tests.browser.steps import FAINT, MIDDLE, NAMELESS, asked, serious, settle, visit
+from tests.browser.steps import FAINT, LINES, MIDDLE, NAMELESS, asked, serious, settle, visit
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 CHART = ".js-plotly-plot"
@@ -75,19 +75,6 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     press(button(page, "see"), "Enter")
     page.wait_for_url(re.compile("/attention"))
     assert (asked(page.url)["layer"], asked(page.url)["head"]) == (layer, number)
-
-
-#: The lines of a heading.
-LINES = """heading => {
-    const range = document.createRange(), walk = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT), lines = {}
-    while (walk.nextNode()) for (let i = 0; i < walk.currentNode.length; i++) {
-        range.setStart(walk.currentNode, i)
-        range.setEnd(walk.currentNode, i + 1)
-        const { top } = range.getBoundingClientRect()
-        lines[top] = (lines[top] ?? '') + walk.currentNode.data[i]
-    }
-    return Object.values(lines).map(line => line.trim()).filter(Boolean)
-}"""
 
 
 def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page, app_url: str) -> None:

@@ -58,6 +58,16 @@
     })
     return made
   }
+  // A text whose lines break between words, also where no spaces part them. Single signs may be one word together.
+  function phrased(text) {
+    if (!window.Intl || !Intl.Segmenter) return text
+    var parts = Array.from(new Intl.Segmenter(language(), { granularity: 'word' }).segment(text)), made = '', i, long
+    for (i = 0; i < parts.length; i++) {
+      long = i && parts[i].segment.length + parts[i - 1].segment.length > 2
+      made += (long && parts[i].isWordLike && /[\u3400-\u9fff]$/.test(made) ? '\u200b' : '') + parts[i].segment
+    }
+    return made
+  }
   function p(text, look) { return text ? el('p', { 'class': look || null }, text) : null }
 
   function now() { return says ? says.number + '.' + says.round : '' }
@@ -105,9 +115,10 @@
 
   function head() {
     var second = says.round > 1 && (says.phase === 'open' || mine())
-    var title = word(second ? 'second' : 'question', { n: says.number })
-    return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, local(says.question.ask)),
-            p(local(says.question.about), 'small'), p(says.question.reads, 'reads'), study(), el('p', { 'class': 'left' }, left())]
+    var title = word(second ? 'second' : 'question', { n: says.number }), first = kept.votes[says.number + '.1']
+    return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, phrased(local(says.question.ask))),
+            p(local(says.question.about), 'small'), p(says.question.reads, 'reads'), study(),
+            second && first && says.phase === 'open' ? yours(first, 'first') : null, el('p', { 'class': 'left' }, left())]
   }
   function study() { return p(says.study ? word('study') : '', 'small') }
   function left() { return ends ? word('left', { left: Math.max(0, Math.ceil((ends - Date.now()) / 1000)) }) : '' }
@@ -165,7 +176,10 @@
       refused && !short && refused !== 'gone' ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
       el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
   }
-  function yours(vote) { return p(vote ? word('yours', { guess: named(vote.guess) }) : word('no_guess')) }
+  function yours(vote, name) {
+    var said = vote && named(vote.guess), quoted = vote && typeof vote.guess === 'string' && !/^[×\d]/.test(said)
+    return p(vote ? word(name || 'yours', { guess: quoted ? '“' + said + '”' : said }) : word('no_guess'))
+  }
 
   // A guess in words.
   function named(guess) {
