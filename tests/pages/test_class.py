@@ -6,6 +6,7 @@ import time
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,6 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
+from pages.drawing.figures.base import text_width
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import written
@@ -520,13 +522,27 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     assert f'src="picture:{key}"' in record["html"]
     layout = json.loads(printed)["layout"]
     assert layout["yaxis"]["ticktext"] == shown["figure"]["layout"]["yaxis"]["ticktext"]
-    tall = 16 * float(re.findall(r"max-height: (\d+)rem", report.STYLE)[-1])  # pixels
+    tall = 16 * float(re.findall(r"max-height: (\d+)rem", report.STYLE)[1])  # pixels
     assert layout["font"]["size"] * tall / layout["height"] >= 12, "printed in 9 points"
     click(app, "next")
     click(app, "see")
     choice = app.session_state["choice"]
     assert (choice.sentence, choice.hidden, choice.layer, choice.head) == (wrote.sentence, (2, 4), 2, 3)
     assert choice.token == token
+
+
+@pytest.mark.parametrize(
+    "sentence", ["今天天气很好，我们[MASK]公园玩吧。", "我们昨天一起去看了一场[MASK]影，大家都很高兴。"]
+)
+def test_on_paper_no_name_of_a_column_touches_another_and_all_are_read(sentence: str, classes: Store) -> None:
+    app = click(begun("zh", sentence, lesson=own_lesson_link(answer="two")), "next")
+    (printed,) = handed_out(notes_of(app, "zh").run())["pictures"].values()
+    layout = json.loads(printed)["layout"]
+    names, size, width = layout["xaxis"]["ticktext"], layout["xaxis"]["tickfont"]["size"], layout.get("width", 560)
+    widths = [1.3 if layout["xaxis"]["tickangle"] else text_width(name) for name in names]
+    pitch = (width - layout["margin"]["l"] - layout["margin"]["r"]) / len(names)
+    assert max(map(sum, pairwise(widths))) / 2 * size < pitch
+    assert 0.75 * size * min(1, 688 / width, 272 / layout["height"]) >= 7, "points"
 
 
 def test_a_question_on_a_translation_says_the_sentence_that_the_translator_reads(classes: Store) -> None:

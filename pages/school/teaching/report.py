@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.drawing.figures import Figure, theme
+from pages.drawing.figures.matrices import SLANT
 from pages.drawing.text import language, plain, texts_of, unmarked
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
@@ -20,7 +21,8 @@ from pages.screen.frame.share import address
 
 text, word = texts_of("class")
 BUTTON = "class.report.html"  # key of its button, and with a question's number of its picture
-PRINTED = 15  # pixels: letters of a picture, which is printed smaller
+PRINTED, WIDTH, HEIGHT = 15, 840, 332  # pixels: letters of a picture, which is printed smaller; its size, at least
+UPRIGHT = 20  # tokens, up to which [MASK] has room among Chinese names
 COLUMNS = "question", "vote", "given", "count", "share", "answer"  # of the table, after the number
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
@@ -36,7 +38,7 @@ i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { backgroun
 .again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
 @page { size: A4; margin: 14mm }
 @media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact }
-  .screen { display: none } img { max-height: 17rem } }
+  .screen { display: none } img { max-height: 17rem } section:not(:has(tr:nth-child(7))) img { max-height: 26rem } }
 """
 
 
@@ -62,7 +64,12 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
         if question and case and truth and question.measure is None:
             look = Look(question.row, question.gesture, case, truth, shown=True)
             for drawn in of_place(question.place, look)[:1]:
-                pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
+                figure = pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
+                across, rows = figure.layout["xaxis"], len(figure.layout["yaxis"].get("ticktext", ()))
+                figure.layout |= {"width": WIDTH, "height": max(HEIGHT, 75 + (PRINTED + 1) * rows)}
+                if across.get("side") == "top" and rows > UPRIGHT and not across["tickangle"]:
+                    across["tickangle"] = SLANT
+                    figure.layout["margin"]["t"] += 2 * PRINTED
     return pictures
 
 

@@ -1,5 +1,5 @@
 const SCALE = 2  // dots per pixel, for printing
-const WIDTH = 560  // px, of a picture that is not on the page
+const WIDTH = 560  // px, of a picture that is not on the page and has none of its own
 const PAPER = { font: { color: '#172033', family: 'sans-serif' } }
 const SIDE = { showgrid: false, zeroline: false, automargin: true }
 
@@ -16,8 +16,8 @@ async function onPaper(figure) {
   window.bringPlotly()
   if (!window.Plotly) await new Promise(done => document.getElementById('plotly').addEventListener('load', done, { once: true }))
   const { data, layout } = JSON.parse(figure), template = { layout: { ...PAPER, xaxis: SIDE, yaxis: SIDE } }
-  const shown = { data, layout: { ...layout, template, paper_bgcolor: '#fff', width: WIDTH } }
-  return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width: WIDTH, height: layout.height })
+  const shown = { data, layout: { width: WIDTH, ...layout, template, paper_bgcolor: '#fff' } }
+  return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width: shown.layout.width, height: layout.height })
 }
 
 export default function({ data: [{ label, html, file, pictures }], parentElement }) {
