@@ -25,7 +25,7 @@ from pages.school.teaching import report
 from pages.school.teaching.desk import HURRY
 from pages.server.assets import SCRIPTS, content
 from tests.browser.conftest import PATIENCE
-from tests.browser.steps import CUT, settle, title
+from tests.browser.steps import CUT, LINES, settle, title
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
@@ -60,6 +60,14 @@ LETTERS = """() => {
     return [asked, rows, least('.chart .ytick text, .chart text.bartext'),
         ticks.filter(one => getComputedStyle(one).visibility === 'hidden').length, Math.min(99, ...gaps)]
 }"""
+
+#: The least distance of names of columns that stand beside each other, one of them not a single sign.
+APART = """chart => Math.min(...[...chart.querySelectorAll('.xtick text')].flatMap((name, at, all) => {
+    const [one, two] = [name, all[at + 1] ?? name].map(it => it.getBoundingClientRect())
+    const beside = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) > 9
+    return beside && at < all.length - 1 && name.textContent.length + all[at + 1].textContent.length > 2 ?
+        [two.left - one.right] : []
+}))"""
 
 #: The smallest letters of the bar, in px; 0 if it has no room for all pages.
 BAR = """() => {
@@ -317,6 +325,22 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             assert page.evaluate(BAR) >= 20, "read from the last row"
         heights.append(page.locator(".chart").first.bounding_box()["height"])
     assert heights[0] == heights[1]
+
+
+def test_lines_of_a_chinese_question_break_between_words_and_names_of_columns_stand_apart(
+    app_url: str, screen_at: Callable[..., Page]
+) -> None:
+    mine = Own("网络给最可能的那个词多大的概率？", "", ("去", "我"), answer="去")
+    lesson = lesson_to_code(own_lesson([Question(OWN, None, "tap", 0, 2, own=mine, place=PLACE)]))
+    page = screen_at(f"class?lang=zh&s={quote('今天天气很好，我们[MASK]公园玩吧。')}&lesson={lesson}", PROJECTOR)
+    page.locator(".st-key-class-start button").first.click()
+    page.wait_for_url(re.compile("class=[A-Z]{6}"))
+    settle(page)
+    page.keyboard.press("PageDown")
+    expect(page.locator(".st-key-class_bar")).to_contain_text(PHASES["question"])
+    settle(page)
+    assert page.locator("[class*=st-key-class_ask] p").evaluate(LINES) == ["网络给最可能的", "那个词多大的概率？"]
+    assert page.locator(".chart").first.evaluate(APART) >= 6
 
 
 def test_class_goes_on_with_another_input_by_a_button_in_view(app_url: str, screen_at: Callable[..., Page]) -> None:

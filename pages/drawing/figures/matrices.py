@@ -191,7 +191,7 @@ def _name_above(layout: dict, corner: str) -> None:
     if layout["xaxis"].pop("autotickangles", None):
         layout["xaxis"]["tickangle"] = SLANT
     words = {"text": label(corner).replace("\n", "<br>"), "align": "right", "showarrow": False}
-    place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -4, "yref": "paper", "y": 1, "yanchor": "bottom"}
+    place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -9, "yref": "paper", "y": 1, "yanchor": "bottom"}
     layout["annotations"] = [words | place | {"font": {"size": font_size()}, "opacity": 0.8, "borderpad": 0}]
 
 

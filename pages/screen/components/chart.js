@@ -173,7 +173,7 @@ function stacked(place, at, labels, order) {
   for (const i of order) {
     const box = labels[i].getBoundingClientRect(), high = parseFloat(labels[i].style.fontSize), half = (CHINESE.test(labels[i].textContent) ? .5 : .375) * high
     const [room, deep] = at === 'x' ? [box.bottom - home.top, high] : [box.right - home.left, box.width + APART]
-    const middle = at === 'x' ? (box.left + box.right) / 2 : (box.top + box.bottom) / 2, wide = at === 'x' ? box.width / 2 + 1 : half
+    const middle = at === 'x' ? (box.left + box.right) / 2 : (box.top + box.bottom) / 2, wide = at === 'x' ? box.width / 2 + (box.width < WIDE * high ? 1 : APART + 2) : half
     if (tilted(labels[i])) {  // boxes along it
       for (let step = 0; step < box.width - half; step += APART) taken.push([box.left + half + step, box.left + half + step + APART, step, step + high])
       far[i] = 0
