@@ -339,7 +339,7 @@ def test_a_word_with_markup_is_a_word_and_a_share_is_written_as_on_the_projector
     lesson.go(Phase.CLOSED)
     says(page, "yours", guess="“<img/src=x>”")
     lesson.go(Phase.REVEALED)
-    expect(page.locator(".number.own")).to_have_text("<img/src=x>")
+    expect(page.locator(".number.own")).to_have_text("“<img/src=x>”")
     assert page.locator("main img").count() == 0 and lesson.votes() == {1: [("<img/src=x>", UNSAID)]}
     shares = 0.0, 1.0, 5.0, 0.9962, 0.99996, 0.5, 0.0483, 8e-5, 2.345, 18.75, 123.4, -2.83, -0.06, -0.004, 12_000
     for share in (*shares, 0.125, 12.25, 122.5):

@@ -173,6 +173,9 @@ def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch
     )
     assert f"{sure}: 6 of 11 · 55% → 0 of 11 · 0%." in report.as_html(asked_in(app, classes), "", "")
     assert reason["en"] in said_to_browser(click(app, "next"))
+    for place, label in ((0, "ask_again"), (1, "ask_this")):
+        notes.run().selectbox(key="class.another").set_value(place).run()
+        assert notes.button(key="class.ask_this").label == words[f"class.{label}"]
     click(app, "next")
     room = room_of(app, classes)
     assert (room.phase, room.number, room.round) == (Phase.QUESTION, 2, 1)
@@ -479,7 +482,7 @@ def test_a_class_is_handed_over_as_a_table_of_totals_in_which_no_word_is_a_formu
     assert {*table.index} == {3} and shares.tolist() == pytest.approx([1, 1], abs=1e-3)
     if gesture != "chips":
         assert table.groupby("vote")["count"].sum().to_dict() == {number: number for number in votes}
-    assert {*table["answer shown"]} == {answer_of(example.shown, example.truth, quotes=False)}
+    assert {*table["answer shown"]} == {answer_of(example.shown, example.truth)}
     file = exports.csv(table, "about").decode("utf-8-sig")
     assert ("'=1+1" in file) == (gesture == "word") and not re.search(r"(^|[,\"])[=+@-]", file, re.M)
 

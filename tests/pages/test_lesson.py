@@ -703,7 +703,7 @@ def test_nothing_of_what_a_teacher_pastes_is_cut_and_what_is_too_long_is_said() 
                 .text_area(key=f"lesson.new.{name}")
             )
             assert box.value == "w" * letters and not box.proto.max_chars
-            too_long = words[f"lesson.make_long_{name}"].format(n=letters, most=most)
+            too_long = words["lesson.make_long"].format(n=letters, most=most)
             assert (too_long in texts(app)) == (letters > most)
     app.text_area(key="lesson.new.options").set_value("a\nb").run()
     click(app, "new.add")

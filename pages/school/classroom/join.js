@@ -61,12 +61,11 @@
   // A text whose lines break between words, also where no spaces part them. Single signs may be one word together.
   function phrased(text) {
     if (!window.Intl || !Intl.Segmenter) return text
-    var parts = Array.from(new Intl.Segmenter(language(), { granularity: 'word' }).segment(text)), made = '', i, long
-    for (i = 0; i < parts.length; i++) {
-      long = i && parts[i].segment.length + parts[i - 1].segment.length > 2
-      made += (long && parts[i].isWordLike && /[\u3400-\u9fff]$/.test(made) ? '\u200b' : '') + parts[i].segment
-    }
-    return made
+    var before = ''
+    return Array.from(new Intl.Segmenter('zh', { granularity: 'word' }).segment(text), function (part) {
+      var apart = part.isWordLike && /[\u3400-\u9fff]$/.test(before) && (before + part.segment).length > 2
+      return (apart ? '\u200b' : '') + (before = part.segment)
+    }).join('')
   }
   function p(text, look) { return text ? el('p', { 'class': look || null }, text) : null }
 
@@ -116,7 +115,7 @@
   function head() {
     var second = says.round > 1 && (says.phase === 'open' || mine())
     var title = word(second ? 'second' : 'question', { n: says.number }), first = kept.votes[says.number + '.1']
-    return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, phrased(local(says.question.ask))),
+    return [p(notice, 'wrong'), p(title, 'small'), el('h1', {}, phrased(local(says.question.ask))),
             p(local(says.question.about), 'small'), p(says.question.reads, 'reads'), study(),
             second && first && says.phase === 'open' ? yours(first, 'first') : null, el('p', { 'class': 'left' }, left())]
   }
@@ -176,19 +175,17 @@
       refused && !short && refused !== 'gone' ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
       el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
   }
-  function yours(vote, name) {
-    var said = vote && named(vote.guess), quoted = vote && typeof vote.guess === 'string' && !/^[×\d]/.test(said)
-    return p(vote ? word(name || 'yours', { guess: quoted ? '“' + said + '”' : said }) : word('no_guess'))
-  }
+  function yours(vote, name) { return p(vote ? word(name || 'yours', { guess: named(vote.guess) }) : word('no_guess')) }
 
-  // A guess in words.
+  // A guess in words, in quotation marks unless it begins with a number.
   function named(guess) {
     var question = says.question, at = (question.options || []).indexOf(guess)
     if (question.gesture === 'chips') {
       return question.options.map(function (option, i) { return guess[i] ? called(i) + ' ' + dots(guess[i]) : '' })
         .filter(Boolean).join(word('comma'))
     }
-    return at >= 0 ? called(at) : typeof guess === 'number' ? figure(guess) : guess
+    var said = at >= 0 ? called(at) : typeof guess === 'number' ? figure(guess) : guess
+    return /^[×−\d]/.test(said) ? said : '“' + said + '”'
   }
   function between(span) { return { low: end(span[0]), high: end(span[1]) } }
   function dots(chips) { return new Array(chips + 1).join('●') }

@@ -40,6 +40,7 @@ from pages.screen.link import chosen, select
 REFUSED = "lesson.refused"
 MINE = "mine"  # entry for a question in her own words
 USUAL_MINUTES = 3
+USUAL = {"number": (0, 10, None, 0), "slide": (0.0, 1.0, None, NEAR)}  # least, largest, right number, tolerance
 EDITED = "lesson.edited"  # session state: index of the question being edited
 KEPT = "kept"  # entry for the place that it has
 NEW = "lesson.new."  # key prefix of the boxes for a new question
@@ -151,17 +152,10 @@ def _own(asked: Question, case: Case | None) -> None:
             if case and (said := not_the_runs(replace(asked, own=Own("", answer=answer)), case)):
                 st.warning(said, icon=":material/compare_arrows:")
     else:
-        whole = gesture == "number"
         with st.container(horizontal=True):
-            for name, usual in (
-                ("from", 0),
-                ("to", 10 if whole else 1),
-                ("answer", None),
-                ("near", 0 if whole else NEAR),
-            ):
-                value = usual if whole or usual is None else float(usual)
+            for name, value in zip(("from", "to", "answer", "near"), USUAL[gesture], strict=True):
                 box = lasting(f"{NEW}{gesture}.{name}", value)
-                st.number_input(word(f"make_{name}"), step=1 if whole else 0.1, width=150, **box)
+                st.number_input(word(f"make_{name}"), step=1 if gesture == "number" else 0.1, width=150, **box)
     _box("why", MOST_WHY)
 
 
@@ -169,7 +163,7 @@ def _box(name: str, most: int) -> None:
     """A box for her words, without a limit, which would silently cut pasted text."""
     said = st.text_area(word(f"make_{name}"), height=68, **lasting(NEW + name, "")).strip()
     if width(said) > most:
-        st.warning(text(f"make_long_{name}", n=width(said), most=most), icon=":material/format_size:")
+        st.warning(text("make_long", n=width(said), most=most), icon=":material/format_size:")
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from pages.school.questions.question import Question
 from pages.school.teaching import report
 from pages.school.teaching.asked import not_the_runs, why
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
+from pages.school.teaching.pictures import answer_told, said_of_right, said_of_sure
 from pages.school.teaching.projector import WANTED, afterwards, controls, count
 from pages.school.teaching.results import other_input
 from pages.school.teaching.start import not_asked
@@ -52,7 +52,7 @@ def _present(lecture: Lecture) -> None:
         return
     shown, truth = lecture.now.shown, lecture.now.truth
     st.markdown(f"##### {literal(shown['ask'][language()])}")
-    st.markdown(text(answer_is(truth), answer=answer_of(shown, truth)))
+    st.markdown(answer_told(shown, truth))
     if lecture.here:
         st.markdown(how_clear(*lecture.here))
     if lecture.lesson.twice:  # a teacher in between should not know them either
@@ -137,6 +137,12 @@ def _coming(lecture: Lecture) -> None:
         if coming and wanted != coming[0]:
             _foretold(*lecture.clear[wanted])
         note = {WANTED: (wanted, version)}
-        st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
+        again = any(one.place == wanted for one in lecture.asked)
+        st.button(
+            word("ask_again" if again else "ask_this"),
+            key="class.ask_this",
+            on_click=st.session_state.update,
+            args=(note,),
+        )
     other_input(lecture)
     not_asked(lecture.screen, lecture.left_out)

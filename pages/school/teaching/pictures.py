@@ -128,17 +128,14 @@ def name_of(shown: Shown, guess: Guess | Part) -> str:
     )
 
 
-def answer_of(shown: Shown, truth: Told, *, quotes: bool = True) -> str:
-    """The answer in words, in quotation marks unless it begins with a number; for chips, the token that gets most."""
+def answer_of(shown: Shown, truth: Told) -> str:
+    """The answer in words; for chips, the token that gets most."""
     answer = truth["answer"]
     if shown["gesture"] == "chips":
         most = max(range(len(answer)), key=answer.__getitem__)
         named = plain("common.quoted", token=shown["names"][language()][most])
         return plain("common.and_more", name=named, more=weight(answer[most]))
-    if not isinstance(answer, str):
-        return short(answer)
-    name = name_of(shown, answer)
-    return plain("common.quoted", token=name) if quotes and not re.match(r"[×\d]", name) else name
+    return name_of(shown, answer) if isinstance(answer, str) else short(answer)
 
 
 def said_of_right(votes: Mapping[int, Tally]) -> str:
@@ -152,9 +149,12 @@ def _shares(votes: Mapping[int, Tally], what: str) -> str:
     return " → ".join(plain("class.share", right=some, all=all_, share=percent(some / all_)) for some, all_ in counts)
 
 
-def answer_is(truth: Told) -> str:
-    """The text that says whose answer it is, the network's or the teacher's."""
-    return "the_teachers_answer" if truth.get("own") else "the_answer"
+def answer_told(shown: Shown, truth: Told) -> str:
+    """Whose answer it is, the network's or the teacher's, and the answer, quoted unless it begins with a number."""
+    answer = answer_of(shown, truth)
+    if not re.match("[“×−\\d]", answer):
+        answer = plain("common.quoted", token=answer)
+    return t(f"class.the_{'teachers_' * truth.get('own', False)}answer", answer=answer)
 
 
 def said_of_sure(asked: Asked, *, named: bool = True) -> str:

@@ -14,7 +14,7 @@ from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
 from pages.school.questions.pictures import Look, of_place
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, as_table, lines, said_of_right, said_of_sure
+from pages.school.teaching.pictures import answer_of, answer_told, as_table, lines, said_of_right, said_of_sure
 from pages.screen.components.handout import handout
 from pages.screen.frame import exports
 from pages.screen.frame.share import address
@@ -78,7 +78,7 @@ def as_rows(asked: Sequence[Asked]) -> pd.DataFrame:
     rows: list[tuple[object, ...]] = []
     for one in asked:
         votes, chips, ask = tallies(one), one.shown["gesture"] == "chips", one.shown["ask"][language()]
-        true = answer_of(one.shown, one.truth, quotes=False)
+        true = answer_of(one.shown, one.truth)
         for line in lines(one, revealed=True):
             for number, tally in votes.items():
                 given = line.counts.get(number, 0)
@@ -111,7 +111,7 @@ def _section(asked: Asked, pictures: Collection[str]) -> str:
     if sure := said_of_sure(asked):
         says.append(unmarked(sure))
     above = "".join(f"<p>{html.escape(one)}</p>" for one in says if one)
-    answer = html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))
+    answer = html.escape(unmarked(answer_told(shown, truth)))
     why = html.escape(truth.get("why", {}).get(language(), ""))
     title = f"<h2>{asked.number}. {html.escape(shown['ask'][language()])}</h2>"
     table = as_table(asked, revealed=True, whole=True)

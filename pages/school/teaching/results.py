@@ -166,7 +166,7 @@ def _network(lecture: Lecture) -> None:
     here, now = lecture.here, lecture.now
     assert now is not None
     if here is None or not here[2].bars:
-        st.markdown(text(pictures.answer_is(now.truth), answer=pictures.answer_of(now.shown, now.truth)))
+        st.markdown(pictures.answer_told(now.shown, now.truth))
         return
     question, case, truth = here
     with letters(font_size() + SMALLER):
