@@ -324,8 +324,7 @@
       }))]
     } else {
       if (question.gesture === 'slide') parts.push(track(question.span, vote && vote.guess, truth.answer))
-      parts.push(el('p', {}, [word(whose) + word('colon'), el('span', { 'class': 'number true' }, named(truth.answer))]))
-      if (vote) parts.push(el('p', {}, [word('you') + word('colon'), el('span', { 'class': 'number own' }, named(vote.guess))]))
+      parts.push(said(whose, 'true', truth.answer), vote && said('you', 'own', vote.guess))
     }
     if (!vote) parts.push(p(word('no_guess')))
     if (truth.why) parts.push(p(local(truth.why)))
@@ -334,6 +333,9 @@
       parts.push(el('p', {}, el('a', { 'class': 'link', href: './' + to, target: '_blank', rel: 'noopener' }, word('try'))))
     }
     return [shows()].concat(head(), parts)
+  }
+  function said(who, whose, guess) {
+    return el('p', {}, [word(who) + word('colon'), el('span', { 'class': 'number ' + whose }, named(guess))])
   }
   function bar(whose, share) {
     var made = el('div', { 'class': 'bar ' + whose })

@@ -190,10 +190,9 @@ def _options(lecture: Lecture) -> None:
         with st.container(horizontal=True, gap="small", key="class_options"):
             for name in names:
                 st.markdown(literal(name), width="content")
-    elif span := shown.get("span"):
-        st.markdown(text(f"by_{gesture}", low=bound(span[0]), high=bound(span[1])))
     else:
-        st.markdown(text(f"by_{gesture}"))
+        low, high = map(bound, shown.get("span", (0, 1)))
+        st.markdown(text(f"by_{gesture}", low=low, high=high))
 
 
 def count(lecture: Lecture, what: str) -> None:

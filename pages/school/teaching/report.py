@@ -13,7 +13,7 @@ from pages.drawing.text import language, plain, texts_of, unmarked
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
 from pages.school.questions.pictures import Look, of_place
-from pages.school.teaching.lecture import Lecture
+from pages.school.teaching.lecture import MANY, Lecture
 from pages.school.teaching.pictures import answer_of, answer_told, as_table, lines, said_of_right, said_of_sure
 from pages.screen.components.handout import handout
 from pages.screen.frame import exports
@@ -22,7 +22,6 @@ from pages.screen.frame.share import address
 text, word = texts_of("class")
 BUTTON = "class.report.html"  # key of its button, and with a question's number of its picture
 PRINTED, WIDTH, HEIGHT = 15, 840, 332  # pixels: letters of a picture, which is printed smaller; its size, at least
-UPRIGHT = 20  # tokens, up to which [MASK] has room among Chinese names
 COLUMNS = "question", "vote", "given", "count", "share", "answer"  # of the table, after the number
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
@@ -67,7 +66,7 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
                 figure = pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
                 across, rows = figure.layout["xaxis"], len(figure.layout["yaxis"].get("ticktext", ()))
                 figure.layout |= {"width": WIDTH, "height": max(HEIGHT, 75 + (PRINTED + 1) * rows)}
-                if across.get("side") == "top" and rows > UPRIGHT and not across["tickangle"]:
+                if rows > MANY and across.get("tickangle") == 0:  # [MASK] has no room among Chinese names
                     across["tickangle"] = SLANT
                     figure.layout["margin"]["t"] += 2 * PRINTED
     return pictures
