@@ -537,15 +537,17 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
 @pytest.mark.parametrize(
     "sentence", ["今天天气很好，我们[MASK]公园玩吧。", "我们昨天一起去看了一场[MASK]影，大家都很高兴。"]
 )
-def test_on_paper_no_name_of_a_column_touches_another_and_all_are_read(sentence: str, classes: Store) -> None:
+def test_on_paper_no_name_touches_another_and_all_are_read(sentence: str, classes: Store) -> None:
     app = click(begun("zh", sentence, lesson=own_lesson_link(answer="two")), "next")
     (printed,) = handed_out(notes_of(app, "zh").run())["pictures"].values()
     layout = json.loads(printed)["layout"]
     names, size, width = layout["xaxis"]["ticktext"], layout["xaxis"]["tickfont"]["size"], layout.get("width", 560)
     widths = [1.3 if layout["xaxis"]["tickangle"] else text_width(name) for name in names]
-    pitch = (width - layout["margin"]["l"] - layout["margin"]["r"]) / len(names)
-    assert max(map(sum, pairwise(widths))) / 2 * size < pitch
-    assert 0.75 * size * min(1, 688 / width, 272 / layout["height"]) >= 7, "points"
+    left, right, top, below = (layout["margin"][side] for side in "lrtb")
+    assert max(map(sum, pairwise(widths))) / 2 * size < (width - left - right) / len(names)
+    assert size <= (layout["height"] - top - below) / len(names), "nor of a row"
+    tall = 16 * float(re.findall(r"max-height: (\d+)rem", report.STYLE)[-1])  # pixels, of a question with few answers
+    assert 0.75 * size * min(1, 688 / width, tall / layout["height"]) >= 7, "points"
 
 
 def test_a_question_on_a_translation_says_the_sentence_that_the_translator_reads(classes: Store) -> None:

@@ -64,11 +64,13 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
             look = Look(question.row, question.gesture, case, truth, shown=True)
             for drawn in of_place(question.place, look)[:1]:
                 figure = pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
-                across, rows = figure.layout["xaxis"], len(figure.layout["yaxis"].get("ticktext", ()))
-                figure.layout |= {"width": WIDTH, "height": max(HEIGHT, 75 + (PRINTED + 1) * rows)}
+                across, margin = figure.layout["xaxis"], figure.layout["margin"]
+                rows = len(figure.layout["yaxis"].get("ticktext", ()))
                 if rows > MANY and across.get("tickangle") == 0:  # [MASK] has no room among Chinese names
                     across["tickangle"] = SLANT
-                    figure.layout["margin"]["t"] += 2 * PRINTED
+                    margin["t"] += 2 * PRINTED
+                high = (PRINTED + 1) * rows + margin["t"] + margin["b"]
+                figure.layout |= {"width": WIDTH, "height": max(HEIGHT, high)}
     return pictures
 
 
