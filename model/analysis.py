@@ -87,24 +87,6 @@ def mean_likeness(states: ArrayLike) -> np.ndarray:
     return cosines[..., ~np.eye(cosines.shape[-1], dtype=bool)].mean(axis=-1)
 
 
-def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
-    """Component of each part in the direction of the total: part · total / ‖total‖.
-
-    The components add up to ‖total‖; the lengths of the parts add up to more, unless all point the same way.
-
-    Args:
-        parts: `(…, part, features)`.
-        total: `(…, features)`.
-
-    Returns:
-        `(…, part)` float32; 0 where the total is.
-    """
-    parts, total = np.asarray(parts, np.float64), np.asarray(total, np.float64)[..., None]
-    length = np.linalg.norm(total, axis=-2)
-    reach = (parts @ total)[..., 0]
-    return np.divide(reach, length, out=np.zeros_like(reach), where=length > 0).astype(np.float32)
-
-
 def entropy(weights: ArrayLike) -> np.ndarray:
     """H = −Σ_j A_j log₂ A_j of every row, in bits: 0 where one key gets everything, log₂ N where all get the same.
 

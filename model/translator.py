@@ -238,10 +238,6 @@ class Translator(Pipeline):
     #: (source, target) language if fixed; None: either of two.
     pair: tuple[str, str] | None = None
 
-    def spelled_source(self, ids: Sequence[int]) -> str:
-        """A source sentence from its ids, without [CLS] and [SEP]."""
-        return self.spelled([i for i in ids if self.reader.vocabulary[i] not in ("[CLS]", "[SEP]")])
-
     def spelled(self, ids: Sequence[int]) -> str:
         """The sentence with these ids; unknown pieces are [UNK]."""
         return as_written(self.reader.tokenizer.decode(list(ids), skip_special_tokens=False))

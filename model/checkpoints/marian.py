@@ -163,12 +163,6 @@ class MarianTranslator(Translator):
             return as_written(text) if isinstance(reader.tokenizer.model, WordPiece) else text
         return self._joined(target.written[i] for i in ids)
 
-    def spelled_source(self, ids: Sequence[int]) -> str:
-        reader = self.reader
-        if reader.own_ids is None:
-            return super().spelled_source(ids)
-        return self._joined(reader.piece(i) or "" for i in ids if reader.vocabulary[i] != "[SEP]")
-
     def _joined(self, pieces: Iterable[str]) -> str:
         """Text of .spm pieces; special tokens by their names."""
         roles = self.reader.roles

@@ -18,10 +18,6 @@ Draw = Callable[..., object]
 Tabs = Mapping[str, Draw]
 
 
-def nothing(screen: Screen) -> tuple[object, ...]:
-    return ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Page:
     """One page. Its folder, its address and the table of its texts have its name ("home": the address is "").
@@ -76,7 +72,7 @@ class Page:
     title: Draw | None = None
     above: Draw | None = None
     controls: Draw | None = None
-    code: Callable[[Screen], Sequence[object]] = nothing
+    code: Callable[[Screen], Sequence[object]] = lambda screen: ()
     downloads: Draw | None = None
     ends: bool = True
 

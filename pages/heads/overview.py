@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model import Trace, WeightsError
-from model.measures.tables import HeadRoles, head_roles
+from model import Trace
+from model.measures.tables import HeadRoles
 from pages.drawing.picture import touched
 from pages.drawing.place import Place
 from pages.drawing.screen import Screen
@@ -16,7 +16,7 @@ from pages.heads.head_patterns import head_patterns
 from pages.heads.pictures import all_heads, chosen_head, lengths, text, unit
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.cell_map import draw_map
-from pages.screen.sections.roles import source
+from pages.screen.sections.roles import measured, source
 
 
 def overview(screen: Screen, pen: Pen) -> None:
@@ -32,10 +32,7 @@ def _roles(screen: Screen, run: Trace) -> HeadRoles | None:
     """What was measured of a run's heads; None where nothing was, something is changed, or it was never trained."""
     if run.edits or (screen.choice.twin and run is screen.two.other):
         return None
-    try:
-        return head_roles(source(screen.choice.pipeline))
-    except WeightsError:  # the tab of roles says so
-        return None
+    return measured(source(screen.choice.pipeline))
 
 
 def _chosen_head(screen: Screen, pen: Pen) -> None:

@@ -16,6 +16,7 @@ from pages.drawing.text import literal, plain, t
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 from pages.screen.runs import pipelines
+from pages.screen.sections.roles import measured
 from pages.translation.alignment import alignment
 from pages.translation.decoder import inside
 from pages.translation.search import search
@@ -23,7 +24,6 @@ from pages.translation.writing import (
     Written,
     clearest,
     let_go,
-    measured,
     one_step,
     step_slider,
     task_of,

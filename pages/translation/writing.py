@@ -7,9 +7,9 @@ from functools import cached_property, partial
 import numpy as np
 import streamlit as st
 
-from model import InputError, WeightsError
+from model import InputError
 from model.decoder import TARGET_LANGUAGES
-from model.measures.tables import HeadRoles, head_roles
+from model.measures.tables import HeadRoles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.drawing.pictures.answers import Choose
 from pages.drawing.place import Place
@@ -23,6 +23,7 @@ from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 from pages.screen.runs import pipelines
+from pages.screen.sections.roles import measured
 from pages.translation.pictures import lines, next_pieces, text, word
 
 POOR, UNSURE = 0.4, 0.65  # below this mean probability a translation is called so
@@ -100,14 +101,6 @@ def clearest(run: TranslationTrace, roles: HeadRoles | None) -> tuple[int, int, 
         reached = np.where(aligned, reached + reached.max(), reached)
     layer, head = (int(at) for at in np.unravel_index(reached.argmax(), reached.shape))
     return layer, head, steps[int(weights[layer, head].max(axis=-1).argmax())]
-
-
-def measured(translator: str) -> HeadRoles | None:
-    """The roles of a translator's heads, if they can be read."""
-    try:
-        return head_roles(translator)
-    except WeightsError:  # the tab of alignment says so
-        return None
 
 
 def _is_word(piece: str) -> bool:

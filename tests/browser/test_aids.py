@@ -32,7 +32,6 @@ from tests.browser.steps import (
 )
 
 pytestmark = pytest.mark.usefixtures("goes_on")
-OTHER = "she gave the cat a book ."
 LONG = "the animal did not cross the street because it was too tired ."
 
 

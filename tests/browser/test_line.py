@@ -21,7 +21,6 @@ from tests.browser.steps import (
 )
 from tests.classroom.server import serve
 
-SENTENCE = "i love you ."
 PAGE = "attention?lang=en&layer=1&head=1&s=i+love+you+."
 NEW = "she likes the dog ."
 AWAY = 4000  # ms

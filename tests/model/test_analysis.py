@@ -6,7 +6,6 @@ import torch
 
 from model import Edit
 from model.analysis import (
-    along,
     cosine_similarity,
     entropy,
     head_pattern,
@@ -202,14 +201,6 @@ def test_the_last_layer_says_what_the_changed_network_answers(edit: Edit) -> Non
         trace = pipe(example(name), [edit])
         logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][1]
         np.testing.assert_allclose(pipe.read_layers(trace, 1)[-1], softmax(logits), atol=1e-6)
-
-
-def test_what_parts_reach_along_their_sum_adds_up_to_its_length() -> None:
-    parts = dice.normal(size=(3, 5, 7))
-    total = parts.sum(axis=1)
-    np.testing.assert_allclose(along(parts, total).sum(axis=-1), np.linalg.norm(total, axis=-1), rtol=1e-5)
-    assert (along(parts, total) <= np.linalg.norm(parts, axis=-1) + 1e-6).all()
-    np.testing.assert_array_equal(along(parts, np.zeros((3, 7))), np.zeros((3, 5)))
 
 
 def test_what_stands_far_out_is_found_whatever_the_unit_and_nothing_is_where_nothing_does() -> None:

@@ -109,7 +109,6 @@ def test_what_is_written_is_spelled_as_their_tokenizer_spells_it(tmp_path: Path)
                 continue
             assert translator.spelled(ids[:-1]) == " ".join(said.split())
         cut = translator("the dog chased the cat . " * 9, beams=1)
-        assert translator.spelled_source(cut.ids) in "the dog chased the cat . " * 9
         assert cut.notes[0].reason == "truncated" and len(cut.ids) == translator.config.max_len
 
 

@@ -139,7 +139,6 @@ FLAG = Kind(  # people type 1 and 0
 )
 PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
 PLACES = several(PLACE, ".")
-NAMES = several(NAME, "~")
 HIDDEN = Kind(
     lambda places: PLACES.write(places) or "none", lambda text: () if text == "none" else PLACES.read(text), 1
 )

@@ -44,11 +44,6 @@ def gives(made: float, value: float) -> str:
     return f"{'=' if two(made) == two(value) else '≈'} {two(value)}"
 
 
-def less(value: float, part: float) -> str:
-    """`value` minus `part`, in two decimals, consistent with both as `two` writes them."""
-    return two(float(fixed(value)) - float(fixed(part)))
-
-
 def three(value: float) -> str:
     """A number in three decimals."""
     return written(fixed(value, 3))

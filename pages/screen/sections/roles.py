@@ -7,7 +7,7 @@ from operator import attrgetter
 import streamlit as st
 
 from model import WeightsError
-from model.measures.tables import TAUGHT, Example, Role, head_roles
+from model.measures.tables import TAUGHT, Example, HeadRoles, Role, head_roles
 from pages.drawing.screen import Screen
 from pages.drawing.state.offered import offered
 from pages.drawing.text import joined, language, literal, plain, t
@@ -29,6 +29,14 @@ EXPERTS: dict[str, tuple[str, ...]] = {
 def source(pipeline: str) -> str:
     """The name by which a pipeline's tables are found: its own, or the folder of an offered checkpoint."""
     return str(offered().get(pipeline, pipeline))
+
+
+def measured(name: str) -> HeadRoles | None:
+    """The roles of a network's heads, if they can be read: else a tab says why. name: as of `source`."""
+    try:
+        return head_roles(name)
+    except WeightsError:
+        return None
 
 
 def may_have_roles(pipeline: str) -> bool:
