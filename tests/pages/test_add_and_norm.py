@@ -74,7 +74,7 @@ def test_no_name_of_an_arrow_lies_on_a_line_or_on_another_name(network: str, lan
         (layer, number + 1) for layer in range(run.config.layers) for number in range(len(run.graph.sublayers(layer)))
     ]
     with speaking(lang):
-        for (layer, sublayer), token in product(subs, range(len(run.tokens))):
+        for (layer, sublayer), token in product(subs, range(0, len(run.tokens), -(-len(run.tokens) // 10))):
             at = AddNorm(run, Place(layer=layer, sublayer=sublayer))
             if at.lengths()[:2, token].min() > 0:
                 clear(
