@@ -258,6 +258,17 @@ def expect_choice(page: Page) -> None:
     wait_for(page, s=SENTENCE, layer="2", head="2")
 
 
+def expect_overview(page: Page) -> None:
+    """All pictures of the run are there."""
+    expect(page.locator(".overview .pic")).to_have_count(11)
+
+
+def click_cell(page: Page, chart: Locator, *cell: float) -> None:
+    """Click a cell (row, column) of a picture that can be clicked."""
+    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+    page.mouse.click(*chart.evaluate(MIDDLE, [*cell]))
+
+
 def expect_heatmap(page: Page) -> None:
     expect(page.locator(".heatmaplayer image").first).to_be_visible()
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import BAR, MIDDLE, SENTENCE, title, visit, wait_for
+from tests.browser.steps import BAR, SENTENCE, click_cell, title, visit, wait_for
 
 QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 pytestmark = pytest.mark.usefixtures("goes_on")
@@ -21,8 +21,7 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(page: Page, a
         visit(page, f"{app_url}/{name}?{QUERY}" + "&tab=maps" * (name != "attention"))
         title(page, name)
         chart = page.locator(".js-plotly-plot").nth(which)
-        chart.locator(".scatterlayer .point").first.wait_for(state="attached")
-        page.mouse.click(*chart.evaluate(MIDDLE, list(cell)))
+        click_cell(page, chart, *cell)
         wait_for(page, **wanted)
         working = page.locator("[class*=st-key-working]")
         line = working.locator(f'.formula[data-latex*="{symbol}"]').last
@@ -47,8 +46,7 @@ def test_a_click_on_a_patch_or_a_band_chooses_its_token(page: Page, app_url: str
     visit(page, f"{app_url}/attention?lang=en&input=digit")
     title(page, "attention")
     chart = page.locator(".js-plotly-plot").first
-    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
-    page.mouse.click(*chart.evaluate(MIDDLE, [2, 3]))
+    click_cell(page, chart, 2, 3)
     wait_for(page, token="19")
     expect(page.locator("[class*=st-key-working]")).to_contain_text("r3c4")
 

@@ -11,13 +11,13 @@ from pages.screen.frame.contents import pages
 from tests.browser import pad as drawing
 from tests.browser.steps import (
     FIRST,
-    MIDDLE,
     OWN_QUESTION,
     PROJECTOR,
     SENTENCE,
     SlowLine,
     asked,
     choose,
+    click_cell,
     ends_with_the_screen,
     expect_choice,
     expect_heatmap,
@@ -252,8 +252,7 @@ def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(p
     visit(page, f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}&as=map")
     title(page, "attention")
     chart = page.locator(".js-plotly-plot").first
-    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
-    page.mouse.click(*chart.evaluate(MIDDLE, [4, 6]))  # ‘dog’ attends to ‘book’
+    click_cell(page, chart, 4, 6)  # ‘dog’ attends to ‘book’
     wait_for(page, token="5", key="7")
     working = page.locator("[class*=st-key-working]").first
     expect(working).to_contain_text("book")

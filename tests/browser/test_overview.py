@@ -18,7 +18,17 @@ from pages.drawing.state import images
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
 from pages.server.assets import SCRIPTS, content
-from tests.browser.steps import DESK, MIDDLE, PROJECTOR, asked, overlapping, serious, visit, walk_to
+from tests.browser.steps import (
+    DESK,
+    PROJECTOR,
+    asked,
+    click_cell,
+    expect_overview,
+    overlapping,
+    serious,
+    visit,
+    walk_to,
+)
 from tests.model.making import network_in
 from tests.pages.inputs import PICTURES
 
@@ -63,7 +73,7 @@ pytestmark = pytest.mark.usefixtures("goes_on")
 
 def opened(page: Page, address: str) -> Page:
     (visit if "s=" in address else Page.goto)(page, address)
-    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect_overview(page)
     page.wait_for_function(
         "document.fonts.status === 'loaded' && document.querySelector('.overview .say p').textContent"
     )
@@ -489,7 +499,7 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     sheet = page.get_by_role("dialog")
     expect(sheet).to_contain_text("softmax over the row")
     assert overlapping(page, ".opened-sheet") == []
-    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect_overview(page)
     above = page.evaluate(SCROLLED)
     assert above > 0
     assert page.evaluate("document.elementFromPoint(120, 15).closest('.stays') !== null")
@@ -559,11 +569,10 @@ def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_lab
     np.testing.assert_allclose(shown, lean[2] / lean.max(), atol=0.03)
     walk_to(page, "what_if")
     chart = page.locator(".st-key-what_if-heads .js-plotly-plot")
-    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
-    page.mouse.click(*chart.evaluate(MIDDLE, [2, 6]))
+    click_cell(page, chart, 2, 6)
     page.wait_for_url(lambda url: "edits" not in asked(url))
     page.get_by_role("link", name="Glass Encoder").click()
-    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect_overview(page)
     expect(page.locator(".overview .thumb.away")).to_have_count(0)
 
 

@@ -32,7 +32,7 @@ from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.text.numbers import decimal
 from tests.browser.conftest import hosted, kept_tab, tab, watched
-from tests.browser.steps import DESK, PROJECTOR, asked, overlapping, serious
+from tests.browser.steps import DESK, PROJECTOR, asked, expect_overview, overlapping, serious
 from tests.model.making import theirs
 
 FIRST = "the animal did not cross the street because it was too tired ."
@@ -597,7 +597,7 @@ def test_a_tampered_address_opens_what_can_be_had_of_it(page: Page, site: str) -
     for sentence, link in TAMPERED.items():
         opened(page, f"{site}?{link}&s={sentence}")
         assert_runs(page, ran(sentence))
-        expect(page.locator(".overview .pic")).to_have_count(11)
+        expect_overview(page)
 
 
 def test_the_language_is_changed_and_all_else_stays(page: Page, site: str) -> None:
@@ -613,7 +613,7 @@ def test_the_language_is_changed_and_all_else_stays(page: Page, site: str) -> No
     assert asked(page.url).items() >= {"lang": "zh", "layer": "2", "s": "the ☃"}.items()
     opened(page, f"{site}?lang=en&input=digit&ink=nonsense")
     expect(page.locator("#status")).to_contain_text("damaged")
-    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect_overview(page)
     page.locator("#language").click()
     expect(page.locator("#status")).to_contain_text("已损坏")
 
@@ -670,7 +670,7 @@ def test_the_recorded_run_is_painted_before_the_engine_is_there(
     roles = head_roles()
     first = roles and roles.first(lang)
     assert first
-    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect_overview(page)
     if input == "sentence":
         expect(page.locator("#sentence")).to_have_value(first.text)
         expect(page.locator("#chips [aria-pressed=true]")).to_have_count(1)
@@ -680,7 +680,7 @@ def test_the_recorded_run_is_painted_before_the_engine_is_there(
     assert sum(packed(folder / name) for name in names) <= 400_000, names
     for _ in range(2):
         page.locator("#language").click()
-    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect_overview(page)
     assert len([url for url in requests if url.endswith("engine.js")]) == 1, "one engine, whatever is clicked meanwhile"
 
 
@@ -713,7 +713,7 @@ def test_where_the_browser_cannot_or_the_engine_does_not_come_it_says_so(
     page.add_init_script("delete window.WebAssembly")
     page.goto(f"{site}?lang=en")
     expect(page.locator("#status")).to_contain_text("WebAssembly is missing")
-    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect_overview(page)
     errors.clear()
 
 
@@ -820,7 +820,7 @@ def test_the_gallery_leads_to_each_run(page: Page, site: str) -> None:
     assert serious(page) == []
     for at in range(2):
         cards.nth(at).click()
-        expect(page.locator(".overview .pic")).to_have_count(11)
+        expect_overview(page)
         expect(page.locator(".overview .play")).to_contain_text("播放")
         assert page.locator("img").count() == 0
         page.go_back()

@@ -3,10 +3,20 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 PATIENCE, LONGEST = 20, 120  # seconds, for an answer and for a number
+
+
+async def all_of(phones: "Iterable[Phone]", does: str, *said: Any) -> list[Any]:
+    """What each phone answers where all do the same at once."""
+    return await asyncio.gather(*(getattr(phone, does)(*said) for phone in phones))
+
+
+def is_in(phase: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether a message tells this phase."""
+    return lambda says: says["phase"] == phase
 
 
 class Phone:

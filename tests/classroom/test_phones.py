@@ -21,6 +21,7 @@ from pages.school.classroom.door import LOOKS, MOST_FAILURES, MOST_OF_ADDRESS, N
 from pages.school.classroom.join import LANGUAGES, words
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import opened
+from tests.classroom.phone import all_of, is_in
 from tests.classroom.phones_only import LONGEST_WAIT, STAYS
 from tests.classroom.school import School, end, school
 from tests.postgres import postgres
@@ -258,20 +259,20 @@ async def test_streams_are_bounded_for_a_phone_and_none_is_there_for_a_made_up_n
         phone.device = f"{place:032x}"
     for phone in many:
         phone.device = guest.device
-    await asyncio.gather(*(phone.come() for phone in (*made_up, *many)))
+    await all_of((*made_up, *many), "come")
     assert {phone.status for phone in made_up} == {403}
     calm.ask("tap")
     calm.go(Phase.OPEN)
     phones = [calm.phone() for _ in range(30)]
-    await asyncio.gather(*(phone.come() for phone in phones))
-    await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
+    await all_of(phones, "come")
+    await all_of(phones, "wait", is_in("open"))
     assert [await phone.vote("1") for phone in phones] == [(200, "kept")] * 30
     for _ in range(100):
         if calm.store.count(calm.code) == (30, 31):
             break
         await asyncio.sleep(0.1)
     assert calm.store.count(calm.code) == (30, 31), "one phone is one phone however often it listens"
-    await asyncio.gather(*(phone.leave() for phone in (*made_up, *many, *phones)))
+    await all_of((*made_up, *many, *phones), "leave")
 
 
 async def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -> None:
@@ -279,7 +280,7 @@ async def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -
     calm.code, calm.key = calm.store.create()
     many = [calm.phone() for _ in range(MOST_OF_ADDRESS + 150)]
     began = time.monotonic()
-    statuses = [status for status, _ in await asyncio.gather(*(phone.now() for phone in many))]
+    statuses = [status for status, _ in await all_of(many, "now")]
     numbers = {phone.device for phone in many} - {""}
     assert statuses.count(200) == len(numbers) and statuses.count(503) == len(many) - len(numbers) > 100
     assert MOST_OF_ADDRESS <= len(numbers) <= MOST_OF_ADDRESS + 1 + NUMBERS * (time.monotonic() - began + LONGEST_WAIT)
@@ -298,7 +299,7 @@ async def test_one_client_takes_no_more_places_than_an_address_may_and_the_teach
     calm.ask("tap")
     calm.go(Phase.OPEN)
     many = [calm.phone(source="127.0.0.9") for _ in range(MOST_OF_ADDRESS + 5)]
-    await asyncio.gather(*(phone.now() for phone in many))
+    await all_of(many, "now")
     given = [phone for phone in many if phone.device]
     found = Counter([await phone.vote("0", n=1, r=1) for phone in given])
     assert found[200, "kept"] <= MOST_OF_ADDRESS and len({phone.device[:TAG] for phone in given}) == 1
@@ -329,11 +330,11 @@ async def test_while_the_database_is_locked_a_vote_is_not_acknowledged_and_then_
 
 async def test_a_worker_ends_when_it_is_told_to_though_phones_are_listening(one: School) -> None:
     phones = [one.phone() for _ in range(20)]
-    await asyncio.gather(*(phone.come() for phone in phones))
+    await all_of(phones, "come")
     since = time.monotonic()
     await asyncio.to_thread(end, one.processes, 0)
     assert time.monotonic() - since < 5
-    await asyncio.gather(*(phone.leave() for phone in phones))
+    await all_of(phones, "leave")
 
 
 def test_the_page_is_small_speaks_both_languages_and_needs_no_other_host(calm: School) -> None:

@@ -24,7 +24,7 @@ from pages.school.classroom.door import MOST_OF_ADDRESS
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
 from pages.server import assets
-from tests.classroom.phone import Phone
+from tests.classroom.phone import Phone, all_of, is_in
 from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor
 from tests.school.classroom.asked import EXAMPLES
@@ -221,11 +221,11 @@ async def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_w
     code, key = store.create()
     sources = [*["127.0.0.1"] * MOST_OF_ADDRESS, *["127.0.0.2"] * 100]  # as many as one address may bring, and others
     phones = [Phone(server.address, code, source) for source in sources]
-    await asyncio.gather(*(phone.come() for phone in phones))
+    await all_of(phones, "come")
     store.ask(code, key, 1, 0, EXAMPLES["tap"].shown, EXAMPLES["tap"].truth)
     since = time.monotonic()
     store.advance(code, key, 2, Phase.OPEN)
-    heard = await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
+    heard = await all_of(phones, "wait", is_in("open"))
     assert max(heard) - since < 5, "nothing is kept back on the way"
 
     async def vote(place: int, phone: Phone) -> None:
@@ -246,9 +246,9 @@ async def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_w
     await asyncio.gather(kill(), *(vote(*one) for one in enumerate(phones)))
     assert store.count(code)[0] == 700
     store.advance(code, key, 3, Phase.CLOSED)
-    await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "closed") for phone in phones))
+    await all_of(phones, "wait", is_in("closed"))
     assert sorted(vote.guess for vote in store.asked(code, key)[0].votes[1]) == ["0"] * 350 + ["1"] * 350
-    await asyncio.gather(*(phone.leave() for phone in phones))
+    await all_of(phones, "leave")
 
 
 @pytest.mark.usefixtures("many_connections")
@@ -257,7 +257,7 @@ async def test_no_stream_keeps_a_vote_out(server: Server) -> None:
     store = store_of(server)
     code, key = store.create()
     listeners = [Phone(server.address, code) for _ in range(STREAMS // 2)]
-    await asyncio.gather(*(one.sign_in() for one in listeners))
+    await all_of(listeners, "sign_in")
     with ExitStack() as lines:
         opened = []
         for one in listeners * 3:
@@ -270,7 +270,7 @@ async def test_no_stream_keeps_a_vote_out(server: Server) -> None:
         phones = [Phone(server.address, code) for _ in range(30)]
         assert [await phone.vote("1", n=1, r=1) for phone in phones] == [(200, "kept")] * 30
         assert {(await phone.now())[0] for phone in phones} == {200}
-        await asyncio.gather(*(phone.leave() for phone in (*phones, *listeners)))
+        await all_of((*phones, *listeners), "leave")
 
 
 def test_the_page_for_phones_comes_packed_and_starts_no_client(server: Server) -> None:

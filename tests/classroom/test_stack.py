@@ -21,7 +21,7 @@ from pages.school.classroom import store as kept
 from pages.school.classroom.door import LONGEST_WAIT, LOOKS, MOST_FAILURES
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
-from tests.classroom.phone import Phone
+from tests.classroom.phone import Phone, all_of, is_in
 from tests.classroom.server import ROOT, Server, free_ports, serve
 from tests.postgres import postgres
 from tests.school.classroom.asked import EXAMPLES
@@ -73,11 +73,11 @@ async def test_one_class_is_spread_over_both_machines_and_outlives_one(stack: tu
     address, store, machines = stack
     code, key = store.create()
     phones = [Phone(address, code) for _ in range(60)]
-    await asyncio.gather(*(phone.come() for phone in phones))
+    await all_of(phones, "come")
     store.ask(code, key, 1, 0, EXAMPLES["chips"].shown, EXAMPLES["chips"].truth)
     store.advance(code, key, 2, Phase.OPEN)
-    await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
-    kept_ones = await asyncio.gather(*(phone.vote([0, 3, 0]) for phone in phones))
+    await all_of(phones, "wait", is_in("open"))
+    kept_ones = await all_of(phones, "vote", [0, 3, 0])
     assert set(kept_ones) == {(200, "kept")} and store.count(code)[0] == 60
     for _ in range(100):
         if store.count(code)[1] == 60:
@@ -88,8 +88,8 @@ async def test_one_class_is_spread_over_both_machines_and_outlives_one(stack: tu
     assert [len(marks) // kept.MARK for marks in held] == [30, 30], "each machine has its half of them"
     machines[0].workers()[0].kill()
     store.advance(code, key, 3, Phase.CLOSED)
-    await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "closed") for phone in phones))
-    await asyncio.gather(*(phone.leave() for phone in phones))
+    await all_of(phones, "wait", is_in("closed"))
+    await all_of(phones, "leave")
 
 
 def fetch(address: str, path: str, source: str = "127.0.0.1", **headers: str) -> tuple[int, SimpleCookie]:

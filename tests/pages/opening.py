@@ -219,6 +219,13 @@ def part_of(app: AppTest, name: str) -> str:
     return protos(app, name)[0].json
 
 
+def for_teachers(box: str, app: AppTest | None = None, /, **link: str) -> AppTest:
+    """The tour's page with a box for teachers open: "homework", "paper", "maker", "others"."""
+    app = app or open_page("lesson", **link)
+    app.session_state["lesson.teachers"] = app.session_state[f"lesson.{box}"] = True
+    return app.run()
+
+
 def write(app: AppTest, sentence: str) -> AppTest:
     """Enter a sentence in the line at the top, as its component does."""
     left = dict.fromkeys(("hidden", "token", "key")) | {"branch": ()} | WRITTEN_AFRESH

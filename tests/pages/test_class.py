@@ -38,7 +38,19 @@ from pages.school.teaching.pictures import answer_of
 from pages.screen.frame import exports
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, line, numbers, open_page, part_of, protos, texts, turn_to, write
+from tests.pages.opening import (
+    assert_fine,
+    charts,
+    for_teachers,
+    line,
+    numbers,
+    open_page,
+    part_of,
+    protos,
+    texts,
+    turn_to,
+    write,
+)
 from tests.school.classroom.asked import EXAMPLES
 
 SENTENCE = "we [MASK] to the park ."
@@ -773,10 +785,7 @@ def test_a_class_goes_on_with_another_input_where_a_question_follows_and_what_is
 
 
 def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: Store) -> None:
-    app = open_page("lesson", lang="en", s="the dog chased the cat .")
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.homework"] = True
-    app.run()
+    app = for_teachers("homework", lang="en", s="the dog chased the cat .")
     app.selectbox(key="homework.kind").set_value("first").run()
     assert_fine(app)
     task, hidden, lost = app.query_params["goal"], app.query_params["hidden"], catalogue("en")["goal.far_no_guess"]

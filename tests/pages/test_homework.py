@@ -27,7 +27,7 @@ from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, handed_in
 from pages.screen.runs import pipelines
 from pages.server import in_flight
 from pages.server.in_flight import CrowdedError
-from tests.pages.opening import assert_fine, open_page, texts, write
+from tests.pages.opening import assert_fine, for_teachers, open_page, texts, write
 
 SENTENCE, DOG = "我们[MASK]公园玩吧。", "the dog chased the cat ."  # the page hides one of its words
 OFF = tuple(Edit("layers.1.attention.heads", "zero", head=head) for head in range(3))
@@ -107,10 +107,7 @@ def link(**values: object) -> str:
 
 def handed_over(*lines: str, **look: str) -> AppTest:
     """The teacher's page after these lines were pasted and checked."""
-    app = open_page("lesson", **{"s": SENTENCE} | look)
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.homework"] = True
-    app.run()
+    app = for_teachers("homework", **{"s": SENTENCE} | look)
     app.text_area(key="homework.pasted").set_value("\n".join(lines)).run()
     app.button(key="homework.check").click().run()
     assert_fine(app)
@@ -223,10 +220,7 @@ def test_homework_waits_for_a_crowd_and_keeps_finished_rows(monkeypatch: pytest.
 )
 def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, sentence: str) -> None:
     compared = {"edits": EDITS.write(OFF), "other": "i", "shown": "beside", "measure": "lead", "tab": "input"}
-    app = open_page("lesson", s=sentence, **compared)
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.homework"] = True
-    app.run()
+    app = for_teachers("homework", s=sentence, **compared)
     app.selectbox(key="homework.kind").set_value(kind).run()
     assert_fine(app)
     (there,) = [code.value for code in app.code]
@@ -263,20 +257,14 @@ def _weakest_off(choice: Choice) -> list[tuple[Edit, ...]]:
 
 def test_a_task_that_many_heads_would_take_is_not_proposed_and_one_in_the_link_stays() -> None:
     for goal in ({}, {"goal": FIRST}):
-        app = open_page("lesson", s="there [MASK] two cats .", **goal)
-        app.session_state["lesson.teachers"] = True
-        app.session_state["lesson.homework"] = True
-        app.run()
+        app = for_teachers("homework", s="there [MASK] two cats .", **goal)
         words = catalogue("en")
         offered = app.selectbox(key="homework.kind").options
         assert words["homework.kind_oneway"] in offered and (words["homework.kind_first"] in offered) == bool(goal)
 
 
 def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:
-    app = open_page("lesson", s=SENTENCE, goal=FIRST)
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.homework"] = True
-    app.run()
+    app = for_teachers("homework", s=SENTENCE, goal=FIRST)
     app.text_input(key="homework.word").set_value("Qwertyish").run()
     assert app.query_params["goal"] == FIRST and "network can say" in texts(app)
     app.text_input(key="homework.word").set_value(" 到 ").run()

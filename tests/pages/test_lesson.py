@@ -38,7 +38,18 @@ from pages.school.questions.pictures import CAUSAL, CHIPS, Look, of_place
 from pages.school.questions.question import Own, Question, clear_truth, truth_of
 from pages.school.teaching.cases import OF_THE_ANSWER, with_a_gap
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, line, numbers, open_page, stands, texts, turn_to, write
+from tests.pages.opening import (
+    assert_fine,
+    charts,
+    for_teachers,
+    line,
+    numbers,
+    open_page,
+    stands,
+    texts,
+    turn_to,
+    write,
+)
 from tests.school.making import SENTENCE, asked
 
 THREE = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
@@ -507,10 +518,8 @@ def test_the_network_is_asked_about_as_it_is_whatever_was_changed() -> None:
 
 
 def test_another_lesson_is_chosen_from_a_list_and_begins_anew() -> None:
-    app = station("root")
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.others"] = True  # the box is opened
-    app.run().selectbox(key="lesson.which").set_value("heads").run()
+    app = for_teachers("others", station("root"))
+    app.selectbox(key="lesson.which").set_value("heads").run()
     assert app.query_params["lesson"] == "heads" and "question" not in app.query_params and asked(app, "fit")
     assert catalogue("en")["lesson.abouts.heads"] in texts(app)
     app.selectbox(key="lesson.which").set_value("tour").run()
@@ -565,9 +574,7 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     app = open_page("lesson", s=SENTENCE, lesson=mine, layer="2", head="3", stage="scores")
     made_with = [box for box in app.selectbox if str(box.key).startswith("lesson.new")]
     assert not made_with  # who takes the lesson sees nothing of how it is made
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.maker"] = True  # the box is opened
-    app.run()
+    for_teachers("maker", app)
     app.selectbox(key="lesson.new.place").set_value("heads").run()
     app.selectbox(key="lesson.new.which").set_value("blur").run()
     app.number_input(key="lesson.new.minutes").set_value(7).run()
@@ -786,9 +793,7 @@ def test_a_question_in_her_own_words_reads_what_the_line_on_top_says(sentence: s
 
 
 def test_a_question_too_long_for_a_projector_says_so_in_the_list_once_it_is_put() -> None:
-    app = open_page("lesson", lang="zh", s="我爱你。")
-    app.session_state["lesson.teachers"] = app.session_state["lesson.maker"] = True
-    app.run()
+    app = for_teachers("maker", lang="zh", s="我爱你。")
     for length, kept in ((MOST_ASK // 2, True), (MOST_ASK // 2 + 1, False)):  # a Chinese sign counts twice
         app.text_area(key="lesson.new.ask").set_value("问" * length)
         app.text_area(key="lesson.new.options").set_value("甲\n乙")

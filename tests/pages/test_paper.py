@@ -19,7 +19,7 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
 from pages.screen.frame import draw
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, numbers, open_page, protos, texts, with_network
+from tests.pages.opening import assert_fine, for_teachers, numbers, protos, texts, with_network
 from tests.school.making import SENTENCE, _no_answer, _no_favourite, _no_order, _nothing_found, asked, doctored
 
 HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x> $x$ *b*'
@@ -27,10 +27,8 @@ HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x>
 
 def printed(**link: str) -> tuple[AppTest, str, dict[str, dict]]:
     """The page with the box open, the sheet that its button saves, and its pictures."""
-    app = open_page("lesson", **{"s": SENTENCE} | link)
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.paper"] = True
-    assert_fine(app.run())
+    app = for_teachers("paper", **{"s": SENTENCE} | link)
+    assert_fine(app)
     (part,) = protos(app, "handout")
     (sheet,) = json.loads(part.json)
     return app, sheet["html"], {key: json.loads(figure) for key, figure in sheet["pictures"].items()}
@@ -113,8 +111,6 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
 
 def test_no_sheet_without_clear_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found))
-    app = open_page("lesson", s=SENTENCE, lesson="heads")
-    app.session_state["lesson.teachers"] = True
-    app.session_state["lesson.paper"] = True
-    assert_fine(app.run())
+    app = for_teachers("paper", s=SENTENCE, lesson="heads")
+    assert_fine(app)
     assert catalogue("en")["paper.nothing"] in texts(app) and not asked(app, "fit")
