@@ -24,17 +24,16 @@ def sent(app: AppTest) -> list[object]:
         {"edits": "layers.0.attention.heads~zero~head.2", "shown": "difference"},
         {"other": "the cat chased the dog .", "shown": "against"},
         {"stage": "heads"},
+        {},
     ],
-    ids=["difference", "another input", "× V"],
+    ids=["difference", "another input", "× V", "a very large run"],
 )
-def test_browser_is_sent_no_heads_that_it_would_draw_wrongly(link: dict[str, str]) -> None:
+def test_browser_is_sent_no_heads_that_it_would_draw_wrongly_or_too_many(
+    link: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not link:
+        monkeypatch.setattr("pages.drawing.at_once.MOST", 100)
     app = open_page("attention", **LINK, **link)
-    assert not sent(app) and not charts(app)[0]["once"]
-
-
-def test_browser_is_sent_no_heads_of_a_very_large_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.drawing.at_once.MOST", 100)
-    app = open_page("attention", **LINK)
     assert not sent(app) and not charts(app)[0]["once"]
 
 

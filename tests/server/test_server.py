@@ -134,13 +134,17 @@ async def test_the_next_run_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatc
     assert await session.waited() >= private.HOLD
 
 
-async def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+def _asking(monkeypatch: pytest.MonkeyPatch, asked: Callable) -> _Session:
+    """A session that calls `asked` for a rerun."""
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
-    monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append("asked"))
+    monkeypatch.setattr(AppSession, "request_rerun", asked)
     private.send_whole_pages()
     monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
+    return _Session()
 
-    session = _Session()
+
+async def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = _asking(monkeypatch, lambda session, wanted: session.sent.append("asked"))
     AppSession.request_rerun(session, None)
     session.say("one")
     AppSession.request_rerun(session, None)
@@ -151,12 +155,7 @@ async def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch:
 
 
 async def test_a_browser_that_was_away_too_long_gets_a_whole_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
-    monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append(wanted.fragment_id))
-    private.send_whole_pages()
-    monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
-
-    session = _Session()
+    session = _asking(monkeypatch, lambda session, wanted: session.sent.append(wanted.fragment_id))
     AppSession.request_rerun(session, ClientState(fragment_id="page"))
     assert session.sent == [""], "a new session knows no part of a page"
     session.begin()

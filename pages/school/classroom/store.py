@@ -435,19 +435,19 @@ class Store:
 
     def room(self, code: str) -> ClassState | None:
         """State of a class; None if there is none."""
-        if not is_code(code):
-            return None
-        with self._look() as now:
-            row = now.execute(select(classes, self._left).where(classes.c.code == code)).one_or_none()
-            return None if row is None else _room(row)
+        row = self._row(code)
+        return None if row is None else _room(row)
 
     def seal(self, code: str) -> str | None:
         """The key that signs the phones' numbers, unknown to phones; None if there is no such class."""
+        row = self._row(code)
+        return None if row is None else _hash(f"seal {row.key_hash}")
+
+    def _row(self, code: str) -> Row | None:
         if not is_code(code):
             return None
         with self._look() as now:
-            row = now.execute(select(classes).where(classes.c.code == code)).one_or_none()
-        return None if row is None else _hash(f"seal {row.key_hash}")
+            return now.execute(select(classes, self._left).where(classes.c.code == code)).one_or_none()
 
     def snapshot(self, code: str) -> dict[str, Any] | None:
         """Everything that a phone may know now; None if there is no such class.
