@@ -5,17 +5,16 @@ alternates with Home. No test depends on these times.
 """
 
 import statistics
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from model.overview.site import make_site
-from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET, hosted
+from tests.browser.conftest import PATIENCE, chromium, hosted
 from tests.classroom.server import serve
 
 BARE = Path(__file__).parent / "bare.py"
@@ -85,14 +84,10 @@ def alive(browser: Browser, site: str) -> str:
 
 
 def main() -> None:
-    if CHROMIUM is None:
-        sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
-    with serve() as app, serve(BARE) as bare, a_site() as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with serve() as app, serve(BARE) as bare, a_site() as site, chromium() as browser:
         print(f"In Chromium, median of {COLD}: the page, a bare one, and their ratio")
         print(first_picture(browser, f"http://{app.address}", f"http://{bare.address}", site), flush=True)
         print(alive(browser, site))
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,17 +11,29 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, Request, WebError, WebSocket, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    BrowserType,
+    Error,
+    Page,
+    Request,
+    WebError,
+    WebSocket,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.talk import heed
 from tests.classroom.server import serve
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NO_CHROMIUM = "no Chromium on this machine (Debian: apt-get install chromium)"
 QUIET = [  # Chromium's own requests would look like the app's
     "--no-sandbox",
     "--disable-gpu",
@@ -36,14 +49,29 @@ PATIENCE = 90_000  # milliseconds; a busy machine is slow, not broken, and the f
 expect.set_options(timeout=PATIENCE)
 
 
+def lacking(reason: str) -> NoReturn:
+    """Skip the test; in CI, fail."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser for a program that is no test."""
+    if CHROMIUM is None:
+        sys.exit(NO_CHROMIUM)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
     """Use the Chromium of the operating system, so that Playwright's need not be downloaded."""
     if CHROMIUM is None:
-        reason = "no Chromium on this machine (Debian: apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        lacking(NO_CHROMIUM)
     return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": QUIET}
 
 

@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 from urllib.request import Request, urlopen
 
-import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from tests.browser.conftest import lacking
 from tests.classroom.server import free_ports, wait_for
 
 MINIBROWSER = next(iter(sorted(Path("/usr/lib").glob("*/webkit2gtk-4.?/MiniBrowser"))), None)
@@ -52,10 +52,7 @@ def needed(*programs: str | Path | None, packages: str) -> None:
     """Skip the test if a program is missing; in CI, fail."""
     if all(program and shutil.which(program) for program in programs):
         return
-    reason = f"a browser is missing on this machine (Debian: apt-get install {packages})"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    lacking(f"a browser is missing on this machine (Debian: apt-get install {packages})")
 
 
 @contextmanager

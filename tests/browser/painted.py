@@ -7,13 +7,12 @@ that is switched off. No test depends on these times.
 
 import random
 import statistics
-import sys
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.browser.bench import LINK, SCREEN, a_site
-from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
+from tests.browser.conftest import PATIENCE, chromium
 from tests.browser.steps import MIDDLE
 from tests.classroom.server import serve
 
@@ -186,10 +185,7 @@ def on_home(browser: Browser, app: str, gesture: str, part: str, sentence: str, 
 
 
 def main() -> None:
-    if CHROMIUM is None:
-        sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
-    with serve() as server, a_site() as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with serve() as server, a_site() as site, chromium() as browser:
         dice = random.Random(0)
         print("Until it is painted: median, 95 %, longest; how many were seen; the work")
         for gesture, part in (("a picture", ".overview"), ("a cell", ".panel"), ("a head", ".stack")):
@@ -200,7 +196,6 @@ def main() -> None:
                 print(line(browser, f"http://{server.address}", name, drawn, sentence, dice, hovers), flush=True)
         for tokens in (*TYPED, 0):
             print(on_a_site(browser, site, tokens, dice), flush=True)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from model import load
+from model import Edit, Trace, load
 from model.analysis import placed
 from model.edits import head_off
 from model.measures.sweep import moved
@@ -71,6 +71,12 @@ ROW = """([role, row]) => { const canvas = document.querySelector(`.overview .pi
 pytestmark = pytest.mark.usefixtures("goes_on")
 
 
+def hidden(*edits: Edit) -> Trace:
+    """The run of the sentence on the page, whose third word is hidden."""
+    text = load("text")
+    return text(text.reader.hide(text(SENTENCE).ids, [3]), edits)
+
+
 def opened(page: Page, address: str) -> Page:
     (visit if "s=" in address else Page.goto)(page, address)
     expect_overview(page)
@@ -87,8 +93,7 @@ def says(page: Page) -> Locator:
 
 def sentence(layer: int, head: int, token: int) -> str:
     """Sentence about a row of the hidden sentence; layer and head from 1."""
-    text = load("text")
-    trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
+    trace = hidden()
     weights = trace[f"layers.{layer - 1}.attention.weights"][head - 1, token]
     key = int(weights.argmax())
     names = placed(trace.tokens)
@@ -121,8 +126,7 @@ def test_a_row_is_painted_and_told_as_recorded_where_it_is_pointed_at_and_by_key
     picture = page.locator(".overview .pic[data-role=w]")
     box = picture.bounding_box()
     picture.hover(position={"x": box["width"] * 8.5 / 15, "y": box["height"] * 9.5 / 15})
-    text = load("text")
-    weights = text(text.reader.hide(text(SENTENCE).ids, [3]))["layers.2.attention.weights"][6]
+    weights = hidden()["layers.2.attention.weights"][6]
     for row in (0, 3, 14):
         painted = np.array(page.evaluate(ROW, ["w", row])).reshape(-1, 4)[:, 0]  # red increases along this scale
         assert painted.argmax() == weights[row].argmax()
@@ -189,8 +193,7 @@ def test_a_click_opens_a_picture_where_it_stands_and_its_page_is_one_link_away(p
 
 def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cells(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/{LINK}")
-    text = load("text")
-    trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
+    trace = hidden()
     layer = "layers.2.attention"
     panel = opens(page, "w")
     expect(panel).to_contain_text("q · k = ")
@@ -279,8 +282,7 @@ def test_a_sum_in_an_opened_picture_is_what_its_terms_give_as_they_are_written_o
 @pytest.mark.usefixtures("own_tab")
 def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: Page, app_url: str) -> None:
     """Numbers are displayed as recorded, with as many digits as the picture's numbers have."""
-    text = load("text")
-    trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
+    trace = hidden()
     answers = answers_of(trace, asked=[3])
     names, keys = placed(trace.tokens), keys_of(trace.graph, 2) | {"x0": key_before(trace.graph)}
     opened(page, f"{app_url}/{LINK}")
@@ -355,8 +357,7 @@ def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_put
 
 def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/{LINK}")
-    text = load("text")
-    lens = answers_of(text(text.reader.hide(text(SENTENCE).ids, [3])), asked=[3]).lens[3]
+    lens = answers_of(hidden(), asked=[3]).lens[3]
     page.locator(".overview .play").focus()
     page.keyboard.press("Enter")
     scrubber = page.get_by_role("slider", name=catalogue("en")["overview.scrubber"])
@@ -539,9 +540,7 @@ def guesses(page: Page) -> list[tuple[str, str]]:
 
 def without(*, off: bool) -> list[tuple[str, str]]:
     """The answer to the hidden sentence, with head 7 of layer 3 on or off."""
-    text = load("text")
-    edits = [head_off(2, 6)] if off else []
-    trace = text(text.reader.hide(text(SENTENCE).ids, [3]), edits)
+    trace = hidden(*[head_off(2, 6)] * off)
     return [(name, decimal(share)) for name, share in answers_of(trace).rows[3]]
 
 
@@ -559,9 +558,8 @@ def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_lab
         abs(page.evaluate(top) - before) < 4
         and page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
     )
-    text = load("text")
     heads = [(head_off(layer, head),) for layer in range(6) for head in range(8)]
-    lean = moved(text, text.reader.hide(text(SENTENCE).ids, [3]), heads, 3).reshape(6, 8)
+    lean = moved(load("text"), hidden().subject, heads, 3).reshape(6, 8)
     for head in (2, 7):  # the bars belong to the unchanged run, and show what each head moves
         said = f"Head {head}: without it, {decimal(lean[2, head - 1])} of the probability moves"
         expect(page.locator(".overview .thumb").nth(head - 1)).to_have_attribute("aria-label", said)

@@ -3,7 +3,6 @@
 import base64
 import gzip
 import json
-import os
 import re
 import shutil
 import time
@@ -31,7 +30,7 @@ from model.pipeline import InputError
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.text.numbers import decimal
-from tests.browser.conftest import hosted, kept_tab, tab, watched
+from tests.browser.conftest import hosted, kept_tab, lacking, tab, watched
 from tests.browser.steps import DESK, PROJECTOR, asked, expect_overview, overlapping, serious
 from tests.model.making import theirs
 
@@ -86,10 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Without npm the tests are skipped; in CI they fail.
     """
     if shutil.which("npm") is None:
-        reason = "no npm on this machine (Debian: apt-get install npm)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        lacking("no npm on this machine (Debian: apt-get install npm)")
     room = tmp_path_factory.mktemp("host")
     encoder = shutil.copytree(theirs("BertForMaskedLM")[1], room / "a \"b\" 'c' <img src=x onerror=alert(1)>")
     (room / "sentences").write_text(f"\ufeff\nthe cat sat on the mat\n\n{HOSTILE}\nthe cat sat on the mat\n", "utf-8")

@@ -656,7 +656,11 @@ def embeddings_narrower_than_the_sum_stand_in_its_first_columns(run, at):
     yield np.stack([np.pad(run[key][2], (0, len(wide) - len(run[key][2])), constant_values=np.nan) for key in rows])
 
 
-@row(lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token])), token=2)
+def near(run: Trace, at: Place, **more: object) -> Picture:
+    return tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token]), **more)
+
+
+@row(near, token=2)
 def the_neighbours_of_a_word_are_the_nearest_rows_of_E_that_are_words(run, at):
     E, names = run.network.embedding.E.weight.numpy(), pipelines.pipeline("text").reader.vocabulary
     near, cosines = nearest_rows(E, run.ids[2], most=100, leave_out=range(5))
@@ -665,10 +669,7 @@ def the_neighbours_of_a_word_are_the_nearest_rows_of_E_that_are_words(run, at):
     yield from (E[[run.ids[2], *near[words]]][:, order], f"“{names[near[words[0]]]}”, cosine {cosines[words[0]]:.2f}")
 
 
-@row(
-    lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token]), others=run.ids[1:-1]),
-    token=2,
-)
+@row(lambda run, at: near(run, at, others=run.ids[1:-1]), token=2)
 def below_the_neighbours_of_a_word_stand_the_least_similar_words_of_the_sentence(
     run: Trace, at: Place
 ) -> Iterator[object]:
@@ -682,11 +683,7 @@ def below_the_neighbours_of_a_word_stand_the_least_similar_words_of_the_sentence
     yield np.vstack([rows, np.full_like(rows[:1], np.nan), E[far]])[:, order]
 
 
-@row(
-    lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token]), others=run.ids[1:-1]),
-    HIDDEN,
-    token=3,
-)
+@row(lambda run, at: near(run, at, others=run.ids[1:-1]), HIDDEN, token=3)
 def a_token_that_is_no_word_stands_over_the_words_of_the_sentence(run: Trace, at: Place) -> Iterator[object]:
     E, own = run.network.embedding.E.weight.numpy(), run.ids[3]
     words = [i for i in dict.fromkeys(run.ids[1:-1]) if i != own]
