@@ -8,7 +8,7 @@ from pages.screen.frame import contents
 from pages.screen.frame.glossary import entries, page_of
 from pages.screen.runs import pipelines
 from tests.networks import COVER, trace_of
-from tests.pages.opening import assert_fine, open_page, texts
+from tests.pages.opening import open_page, run_fine, texts
 
 NAMES = [*COVER, "translation"]
 
@@ -64,8 +64,7 @@ def test_each_has_a_text_that_fits_into_a_table_cell(name: str) -> None:
 def test_the_button_shows_every_symbol_with_its_value(link: dict[str, str]) -> None:
     app = open_page("home", **link)
     app.session_state["drawer.over"] = "glossary"  # as a click in the bar does
-    app.run()
-    assert_fine(app)
+    run_fine(app)
     rows = [line for line in texts(app).splitlines() if line.startswith("| $") or line.startswith("| `")]
     choice = app.session_state["choice"]
     assert len(rows) == len(list(entries(pipelines.run(choice.pipeline, choice.subject))))

@@ -47,9 +47,7 @@ def at_page(name: str, **link: str) -> AppTest:
 def open_page(name: str, **link: str) -> AppTest:
     """The page after its first run; fails if it shows an error."""
     link = {"lang": "en", **link}
-    app = at_page(name, **link).run()
-    assert_fine(app)
-    return app
+    return run_fine(at_page(name, **link))
 
 
 def turn_to(app: AppTest, name: str) -> AppTest:
@@ -129,6 +127,13 @@ def assert_fine(app: AppTest) -> None:
         if (seen := outline(chart["figure"])) not in KNOWN:
             go.Figure(chart["figure"])  # raises for unknown properties; figures.figure_of does not validate
             KNOWN.add(seen)
+
+
+def run_fine(moved: Any) -> AppTest:
+    """Run a page, or the page of a control that was moved; nothing may fail."""
+    app = moved.run()
+    assert_fine(app)
+    return app
 
 
 #: Outlines of validated figures: validating one takes as long as drawing the page.

@@ -14,7 +14,18 @@ from pages.drawing.text import catalogue
 from pages.screen.components.sentence_line import Word
 from pages.screen.frame import line
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, drawn_in, figure, numbers, open_page, result, said, steps, texts
+from tests.pages.opening import (
+    charts,
+    drawn_in,
+    figure,
+    numbers,
+    open_page,
+    result,
+    run_fine,
+    said,
+    steps,
+    texts,
+)
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
@@ -61,7 +72,7 @@ def click(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, int], None]:
 
     def click(app: AppTest, word: int) -> None:
         app.session_state["clicked"] = word
-        assert_fine(app.run())
+        run_fine(app)
 
     monkeypatch.setattr(line, "sentence_line", drawn)
     return click
@@ -96,8 +107,7 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
     assert len(places) > 1
     app = open_page("answer", s=PIECES, hidden=".".join(str(place + 1) for place in places))
     assert len(charts(app)) == min(6, len(places)) + 1
-    app.segmented_control(key="answer.part").set_value(places[1]).run()
-    assert_fine(app)
+    run_fine(app.segmented_control(key="answer.part").set_value(places[1]))
     assert app.session_state["choice"].hidden == (places[1],)
     app.segmented_control(key="answer.part").set_value(0).run()
     assert app.session_state["choice"].hidden == tuple(places)

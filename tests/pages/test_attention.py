@@ -19,6 +19,7 @@ from tests.pages.opening import (
     figure,
     in_html,
     open_page,
+    run_fine,
     run_of,
     said,
     steps,
@@ -96,8 +97,7 @@ def test_scores_share_one_scale_and_a_mask_has_a_map_where_it_hides(edits: str, 
 
 def test_play_starts_at_the_first_step_and_stops_when_left() -> None:
     app = open_page("attention", s=SENTENCE, tab="steps")
-    app.button(key="attention.play").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="attention.play").click())
     for head in (2, 3):
         assert app.session_state["either.stage"] == "scores" and app.session_state["player.page"] == "attention"
         app.segmented_control(key="either.head").set_value(head).run()
@@ -114,6 +114,5 @@ def test_attention_mask_is_distinguished_from_the_mask_token() -> None:
     app = open_page("attention", s="the dog [MASK] the cat .", **link)
     weights = run_of(app)["layers.1.attention.weights"][2]
     assert f"{weights[:, 3].mean():.0%} of the weight goes to [MASK]" in said(app)
-    app.button(key="attention.to.translation").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="attention.to.translation").click())
     assert "translation.leak" in [chart["key"] for chart in charts(app)]

@@ -47,6 +47,7 @@ from tests.pages.opening import (
     open_page,
     part_of,
     protos,
+    run_fine,
     texts,
     turn_to,
     write,
@@ -77,8 +78,7 @@ def begun(lang: str = "en", s: str = SENTENCE, **link: str) -> AppTest:
 
 
 def click(app: AppTest, name: str) -> AppTest:
-    app.button(key=f"class.{name}").click().run()
-    assert_fine(app)
+    run_fine(app.button(key=f"class.{name}").click())
     return app
 
 
@@ -253,8 +253,7 @@ def test_the_notes_count_from_the_first_question_and_expect_the_rest_to_go_as_fa
 
 def test_presentation_offers_the_teacher_homework_and_lessons(classes: Store) -> None:
     app = begun()
-    turn_to(app, "lesson").run()
-    assert_fine(app)
+    run_fine(turn_to(app, "lesson"))
     kinds = {catalogue("en")[name] for name in ("lesson.make", "homework.title", "paper.title")}
     assert app.query_params["big"] == "true" and kinds <= {box.label for box in app.expander}
     member = open_page("lesson", lang="en", s=SENTENCE, big="true", **{"class": code_of(app)})
@@ -291,7 +290,7 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
         for _ in range(3):
             assert "PageDown" in keys_of(app)
             click(app, "next")
-            assert_fine(notes.run())
+            run_fine(notes)
             assert not re.search(r"(?<!%)\{\w+\}", said_to_browser(app))  # each place in a text is filled
             assert words["class.say"] in texts(notes)
         assert room_of(app, classes).phase is Phase.EXPLAINED and truth["why"][lang] in said_to_browser(app)
@@ -604,8 +603,7 @@ def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch:
     click(app, "next")
     assert catalogue("en")["class.unavailable"] in texts(app)
     monkeypatch.setattr(Store, "of_teacher", gone)
-    app.run()
-    assert_fine(app)
+    run_fine(app)
     assert catalogue("en")["class.unavailable"] in texts(app)
 
 
@@ -663,8 +661,7 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     assert room_of(app, classes).lead.startswith("heads?")
     app.button(key="lead").click().run()
     assert room_of(app, classes).lead == ""
-    app.button(key="to_class").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="to_class").click())
     assert "class.next" in [button.key for button in app.button]
 
 
@@ -676,7 +673,7 @@ def test_a_window_that_its_teacher_opens_anew_leads_as_the_one_before_did_and_le
     def led_after_opening(page: str) -> str:
         app = open_page(page, **{"class": code})
         app.session_state[desk.KEYS] = {code: key}
-        assert_fine(app.run())
+        run_fine(app)
         return (classes.room(code) or pytest.fail()).lead
 
     assert led_after_opening("layers") == "", "not before she says so"
@@ -757,7 +754,7 @@ def test_a_class_goes_on_with_another_input_where_a_question_follows_and_what_is
     app = begun(lesson=lesson_to_code(lesson))
 
     def is_kept() -> None:
-        assert_fine(app.run())
+        run_fine(app)
         thought = catalogue("en")[f"lesson.{name}.otherwise"].partition("{")[0]
         assert len(charts(app)) == 1 and "class.see" in [one.key for one in app.button] and thought in texts(app)
 
@@ -786,8 +783,7 @@ def test_a_class_goes_on_with_another_input_where_a_question_follows_and_what_is
 
 def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: Store) -> None:
     app = for_teachers("homework", lang="en", s="the dog chased the cat .")
-    app.selectbox(key="homework.kind").set_value("first").run()
-    assert_fine(app)
+    run_fine(app.selectbox(key="homework.kind").set_value("first"))
     task, hidden, lost = app.query_params["goal"], app.query_params["hidden"], catalogue("en")["goal.far_no_guess"]
     turn_to(app, "class").run()
     click(app, "start")
@@ -799,7 +795,7 @@ def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: St
     write(app, "the weather is nice today .")  # what the class looks at in between
     turn_to(app, "class").run()
     classes.advance(code, key, room_of(app, classes).version, Phase.ENDED)
-    assert_fine(app.run())
+    run_fine(app)
     page, _, query = classes.snapshot(code)["lead"].partition("?")
     led = dict(parse_qsl(query))
     assert (page, led["goal"], led["hidden"]) == ("what_if", task, hidden) and lost not in texts(app)
@@ -807,7 +803,7 @@ def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: St
     classes.lead(code, key, "")
     again = open_page("class", lang="en", goal=task, s="a cat sat .", **{"class": code})  # the projector, opened anew
     again.session_state[desk.KEYS] = {code: key}
-    assert_fine(again.run())
+    run_fine(again)
     assert dict(parse_qsl(classes.snapshot(code)["lead"].partition("?")[2]))["s"] == "the dog chased the cat ."
 
 
@@ -816,7 +812,7 @@ def test_a_task_whose_sentence_is_not_known_any_more_is_given_to_nobody(classes:
     app = open_page("class", lang="en", goal="first.3.abcdef.park", **{"class": code})
     app.session_state[desk.KEYS] = {code: key}
     classes.advance(code, key, room_of(app, classes).version, Phase.ENDED)
-    assert_fine(app.run())
+    run_fine(app)
     assert catalogue("en")["homework.about_another"] in [one.value for one in app.warning]
     assert "lead" not in classes.snapshot(code)
 
@@ -824,8 +820,7 @@ def test_a_task_whose_sentence_is_not_known_any_more_is_given_to_nobody(classes:
 def test_from_a_presentation_one_comes_to_where_a_lesson_is_made(classes: Store) -> None:
     app = open_page("class", lang="en", big="true")
     app.button(key="class.make").click().run()
-    app = turn_to(app, "lesson").run()
-    assert_fine(app)
+    app = run_fine(turn_to(app, "lesson"))
     assert "big" not in app.query_params and app.session_state["lesson.teachers"] and app.session_state["lesson.maker"]
     assert catalogue("en")["lesson.make"] in [box.label for box in app.expander]
 

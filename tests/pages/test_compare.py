@@ -17,7 +17,7 @@ from pages.drawing.text import catalogue
 from pages.screen.frame import draw
 from pages.screen.runs import pipelines
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, charts, figure, line, maps, numbers, open_page, texts
+from tests.pages.opening import charts, figure, line, maps, numbers, open_page, run_fine, texts
 
 RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens
 DOG, CAT = "the dog chased the cat .", "the cat chased the dog ."
@@ -96,8 +96,7 @@ def test_two_texts_stand_on_the_top_line_as_two_and_a_pair_as_a_pair(
 def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None:
     app = attention(s=RIVER, other=MONEY, shown="other")
     np.testing.assert_array_equal(maps(app)[0], scores_of(MONEY))
-    app.button(key="compare.stop").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="compare.stop").click())
     np.testing.assert_array_equal(maps(app)[0], scores_of(RIVER))
 
 

@@ -24,12 +24,12 @@ from tests.links import LINKS, TABS, grown
 from tests.links import PAGES as NAMES
 from tests.pages.inputs import DIGIT, NETWORKS, OURS, bring
 from tests.pages.opening import (
-    assert_fine,
     at_page,
     charts,
     component,
     numbers,
     open_page,
+    run_fine,
     run_of,
     shown_on,
     stands,
@@ -226,7 +226,7 @@ def test_visit_runs_each_sentence_once_as_typed_and_keeps_no_run(name: str, monk
     monkeypatch.setattr(model_pipeline, "record", lambda *a, **k: runs.append(1) or original(*a, **k))
     for layer, head in [(3, 8), (1, 2)]:
         app.session_state["layer"], app.session_state["head"] = layer, head
-        assert_fine(app.run())
+        run_fine(app)
     assert not runs, "another layer or head is another look at the same run"
     write(app, f"a sentence that nobody typed on {name} before .")
     assert runs
@@ -241,7 +241,7 @@ def test_visit_runs_each_sentence_once_as_typed_and_keeps_no_run(name: str, monk
 def at(app: AppTest, layer: int, head: int) -> list[object]:
     """Content of the page at this layer and head."""
     app.session_state["layer"], app.session_state["head"] = layer, head
-    assert_fine(app.run())
+    run_fine(app)
     return shown_on(app)
 
 

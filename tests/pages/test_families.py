@@ -22,7 +22,6 @@ from tests.model.families import TERMS
 from tests.model.making import network_in, odd_settings, sentence_encoder
 from tests.pages.inputs import SMALL, bring, folder, offer
 from tests.pages.opening import (
-    assert_fine,
     at_page,
     chart,
     charts,
@@ -32,6 +31,7 @@ from tests.pages.opening import (
     numbers,
     open_page,
     result,
+    run_fine,
     run_of,
     said,
     shows,
@@ -70,8 +70,7 @@ def test_distances_alone_are_compared_and_explained(monkeypatch: pytest.MonkeyPa
     np.testing.assert_allclose(drawn, cosine_similarity(R), atol=1e-5)
     app = open_page("attention", **link)
     app.session_state["drawer.over"] = "glossary"
-    app.run()
-    assert_fine(app)
+    run_fine(app)
     assert stands(app, "glossary.scores_told_apart") and stands(app, "glossary.embedding_norm_alone")
     case = Case(pipelines.pipeline(link["model"]), run_of(app), 2, ())
     assert without_root(case) is None and best_fit(case) is None, "what holds of Q·K alone is not asked of the score"
@@ -111,8 +110,7 @@ def test_of_shared_layers_the_weights_are_counted_once(monkeypatch: pytest.Monke
 
 
 def test_a_link_that_names_a_reader_of_proteins_alone_means_a_protein(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = at_page("home", lang="en", model=bring(monkeypatch, "Esm")["model"]).run()
-    assert_fine(app)
+    app = run_fine(at_page("home", lang="en", model=bring(monkeypatch, "Esm")["model"]))
     assert app.session_state["choice"].sentence == PROTEINS[0] and not warnings(app)
     assert tuple(line(app)["examples"]) == PROTEINS
     assert not [text for text in PROTEINS if "[UNK]" in load(str(folder("Esm")))(text).tokens]

@@ -21,12 +21,12 @@ from pages.feed_forward.pictures import Neurons, loudest
 from pages.screen.runs import pipelines
 from tests.networks import trace_of
 from tests.pages.opening import (
-    assert_fine,
     chart,
     drawn_in,
     figure,
     numbers,
     open_page,
+    run_fine,
     texts,
 )
 
@@ -117,8 +117,7 @@ def test_the_words_pushed_are_the_extremes_of_the_whole_words_of_a_script() -> N
 def test_neuron_number_is_reduced_for_a_smaller_network() -> None:
     app = open_part("neuron", neuron="1024")
     app.session_state["input"] = "flat"
-    app.run()
-    assert_fine(app)
+    run_fine(app)
     assert app.number_input(key="pick.neuron").value <= 256
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from model.measures.fillers import FILLERS, fill_up
 from pages.drawing.text.numbers import decimal
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, numbers, open_page, said
+from tests.pages.opening import assert_fine, charts, numbers, open_page, run_fine, said
 
 SENTENCE = "the dog chased the [MASK] ."
 
@@ -14,7 +14,7 @@ def test_fillers_are_added_behind_their_mask_and_without_it() -> None:
     app = open_page("attention", s=SENTENCE, stage="masked", tab="steps", token="6", lang="zh")
     assert not [one for one in app.main.button_group if one.key == "fillers.way"], "computed when it is opened"
     app.session_state["fillers.box"] = True
-    assert_fine(app.run())
+    run_fine(app)
     pipeline = pipelines.pipeline("text")
     found = fill_up(pipeline, pipeline(SENTENCE).ids, 5)
     for number, way in enumerate(("alone", "masked", "open")):

@@ -19,6 +19,7 @@ from tests.pages.opening import (
     charts,
     in_html,
     open_page,
+    run_fine,
     said,
     turn_to,
     warnings,
@@ -78,16 +79,14 @@ def test_names_in_the_arithmetic_are_no_html() -> None:
 
 def test_a_link_to_nowhere_is_answered_with_a_sentence_for_each_of_its_values() -> None:
     link = {"layer": "99", "head": "abc", "shown": "deep", "model": "gpt"}
-    app = at_page("home", lang="en", **link).run()
-    assert_fine(app)
+    app = run_fine(at_page("home", lang="en", **link))
     assert not [value for value in link.values() if not any(value in warning for warning in warnings(app))]
 
 
 def test_choice_that_no_link_can_hold_does_not_break_the_session() -> None:
     app = open_page("attention", s="i love you .")
     app.session_state["at"] = {"edits": "no edits", "token": 2}
-    turn_to(app, "heads").run()
-    assert_fine(app)
+    run_fine(turn_to(app, "heads"))
     assert warnings(app) == [catalogue("en")["error.link_unread"]]
     assert "edits" not in address(app) and app.session_state["choice"].sentence
     assert_fine(turn_to(app, "home").run())
@@ -99,7 +98,7 @@ def test_unforeseen_address_does_not_break_the_session(monkeypatch) -> None:
     app.query_params["s"] = "i love you ."
     with monkeypatch.context() as broken:
         broken.setattr(Choice, "from_link", lambda link: {}["nobody thought of it"])
-        assert_fine(app.run())
+        run_fine(app)
     assert warnings(app) == [catalogue("en")["error.link_unread"]]
     assert_fine(turn_to(app, "attention").run())
 
@@ -127,8 +126,7 @@ def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
     app = open_page("attention", s="i love you .", layer="6", head="7")
     seen = []
     for kind in ("flat", "digit", "sentence"):
-        app.pills(key="input").set_value(kind).run()
-        assert_fine(app)
+        run_fine(app.pills(key="input").set_value(kind))
         seen.append((app.session_state["choice"].layer + 1, app.session_state["choice"].head + 1))
     flat, digits = (pipelines.config(name) for name in ("flat", "digits"))
     assert seen == [(flat.layers, flat.heads), (digits.layers, digits.heads), (6, 7)]
@@ -140,8 +138,7 @@ def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
 
 def test_of_a_second_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said() -> None:
     app = open_page("attention")
-    app.text_input(key="compare.other").set_value("word " * 500).run()
-    assert_fine(app)
+    run_fine(app.text_input(key="compare.other").set_value("word " * 500))
     assert app.text_input(key="compare.other").value == ("word " * 500)[:MOST_CHARACTERS]
     said = catalogue("en")["error.sentence_long"].format(most=MOST_CHARACTERS)
     assert said in warnings(app)

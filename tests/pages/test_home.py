@@ -19,7 +19,7 @@ from pages.screen.frame.contents import NAMES
 from pages.screen.runs import pipelines
 from tests.networks import pipeline
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, line, maps, open_page, protos, run_of
+from tests.pages.opening import line, maps, open_page, protos, run_fine, run_of
 
 SENTENCE = "the dog chased the cat ."
 MASKED = "the cat sat on the [MASK] ."
@@ -154,7 +154,7 @@ def test_home_shows_a_run_of_any_network(network: str, monkeypatch: pytest.Monke
 def lean_beside(app: AppTest, **at: int) -> dict:
     """What the browser gets when it asks for this beside the run."""
     app.session_state["overview.asked"] = sent(app).about["id"], "lean", {"layer": 0, "head": 0, "token": 0} | at
-    assert_fine(app.run())
+    run_fine(app)
     (rows,) = protos(app, "overview_rows")
     found = json.loads(rows.bytes[4 : 4 + int.from_bytes(rows.bytes[:4], "little")])
     assert found.pop("id") == sent(app).about["id"]
@@ -215,6 +215,5 @@ def test_every_picture_opens_a_page() -> None:
 def test_the_run_is_among_the_downloads_as_one_file() -> None:
     app = open_page("home", s=MASKED)
     app.session_state["home.downloads"] = True
-    app.run()
-    assert_fine(app)
+    run_fine(app)
     assert catalogue("en")["home.one_file"] in [button.label for button in app.get("download_button")]

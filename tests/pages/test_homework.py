@@ -27,7 +27,7 @@ from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, handed_in
 from pages.screen.runs import pipelines
 from pages.server import in_flight
 from pages.server.in_flight import CrowdedError
-from tests.pages.opening import assert_fine, for_teachers, open_page, texts, write
+from tests.pages.opening import assert_fine, for_teachers, open_page, run_fine, texts, write
 
 SENTENCE, DOG = "我们[MASK]公园玩吧。", "the dog chased the cat ."  # the page hides one of its words
 OFF = tuple(Edit("layers.1.attention.heads", "zero", head=head) for head in range(3))
@@ -68,8 +68,7 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     assert line(app).endswith(catalogue("en")["goal.send"])
     write(app, "i")
     assert "✓" not in line(app)
-    app.button(key="icon.leave_task").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="icon.leave_task").click())
     assert "goal" not in app.query_params and "Task:" not in texts(app)
 
 
@@ -109,8 +108,7 @@ def handed_over(*lines: str, **look: str) -> AppTest:
     """The teacher's page after these lines were pasted and checked."""
     app = for_teachers("homework", **{"s": SENTENCE} | look)
     app.text_area(key="homework.pasted").set_value("\n".join(lines)).run()
-    app.button(key="homework.check").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="homework.check").click())
     return app
 
 
@@ -221,8 +219,7 @@ def test_homework_waits_for_a_crowd_and_keeps_finished_rows(monkeypatch: pytest.
 def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, sentence: str) -> None:
     compared = {"edits": EDITS.write(OFF), "other": "i", "shown": "beside", "measure": "lead", "tab": "input"}
     app = for_teachers("homework", s=sentence, **compared)
-    app.selectbox(key="homework.kind").set_value(kind).run()
-    assert_fine(app)
+    run_fine(app.selectbox(key="homework.kind").set_value(kind))
     (there,) = [code.value for code in app.code]
     choice, problems = Choice.from_link(dict(parse_qsl(urlsplit(there).query, keep_blank_values=True)))
     assert not problems and choice.goal and choice.goal.name == kind and choice.sentence == sentence

@@ -18,6 +18,7 @@ from tests.pages.opening import (
     figure,
     numbers,
     open_page,
+    run_fine,
     warnings,
 )
 
@@ -97,7 +98,7 @@ def cells(stitched: dict, rows: int, columns: int) -> np.ndarray:
 def test_an_older_address_in_the_middle_of_a_visit_does_not_bring_an_older_drawing_back() -> None:
     app = open_page("home", input="digit", ink=sketch.to_code(FOUR))
     app.query_params["ink"] = sketch.to_code(sketch.example(2))
-    assert_fine(app.run())
+    run_fine(app)
     assert app.session_state["choice"].drawing == FOUR
     assert address(app)["ink"] == sketch.to_code(FOUR)
 

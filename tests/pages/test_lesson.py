@@ -45,6 +45,7 @@ from tests.pages.opening import (
     line,
     numbers,
     open_page,
+    run_fine,
     stands,
     texts,
     turn_to,
@@ -87,8 +88,7 @@ def true(app: AppTest, key: str) -> Truth:
 
 def click(app: AppTest, name: str) -> AppTest:
     icon = name.startswith(("up.", "edit.", "remove."))
-    app.button(key=f"{'icon' if icon else 'lesson'}.{name}").click().run()
-    assert_fine(app)
+    run_fine(app.button(key=f"{'icon' if icon else 'lesson'}.{name}").click())
     return app
 
 
@@ -292,8 +292,7 @@ def test_an_option_is_given_at_one_tap_on_its_name_or_its_covered_cell_and_marke
     assert set(numbers(marks["y"])) == {truth.place["token"]} and charts(app)[0]["picks"]
     for place in (truth.options.index(truth.answer), 0):
         app = station("fit")
-        app.button_group(key="lesson.fit").set_value(place).run()
-        assert_fine(app)
+        run_fine(app.button_group(key="lesson.fit").set_value(place))
         right = truth.options[place] == truth.answer
         text = catalogue("en")["lesson.right" if right else "lesson.wrong"]
         assert said(app) == text.format(guess=f"“{truth.options[place]}”", answer=f"“{truth.answer}”")
@@ -723,8 +722,7 @@ def test_a_question_of_before_that_is_too_long_for_a_class_can_be_read_and_edite
     kept = Question(OWN, None, "tap", 0, 3, own=Own("long " * 100, "why " * 100, ("a", "b"), answer="a"))
     code = lesson_to_code(own_lesson([kept]))
     app = open_maker(code)
-    app.button(key="icon.edit.0").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="icon.edit.0").click())
     assert app.text_area(key="lesson.new.ask").value == "long " * 100
     there = open_page("class", lang="en", s=SENTENCE, lesson=code)
     assert catalogue("en")["class.too_long"].partition("{")[0] in texts(there)
@@ -738,8 +736,7 @@ def test_a_question_that_is_begun_waits_while_its_teacher_looks_for_its_place() 
     app.number_input(key="lesson.new.number.to").set_value(7)
     app.text_area(key="lesson.new.why").set_value("Because.")
     turn_to(app, "heads").run()
-    turn_to(app, "lesson").run()
-    assert_fine(app)
+    run_fine(turn_to(app, "lesson"))
     assert app.text_area(key="lesson.new.ask").value == "How many?"  # the box is open again
     click(app, "new.add")
     assert lesson_from_code(app.query_params["lesson"])["own"].own == Own("How many?", "Because.", span=(0, 7))
@@ -797,6 +794,5 @@ def test_a_question_too_long_for_a_projector_says_so_in_the_list_once_it_is_put(
     for length, kept in ((MOST_ASK // 2, True), (MOST_ASK // 2 + 1, False)):  # a Chinese sign counts twice
         app.text_area(key="lesson.new.ask").set_value("问" * length)
         app.text_area(key="lesson.new.options").set_value("甲\n乙")
-        app.button(key="lesson.new.add").click().run()
-        assert_fine(app)
+        run_fine(app.button(key="lesson.new.add").click())
         assert (catalogue("zh")["class.too_long"].partition("：")[0] not in texts(app)) == kept

@@ -16,7 +16,7 @@ from pages.drawing.state import images, sketch
 from pages.screen import link
 from tests.model.making import saved, theirs
 from tests.pages.inputs import folder, offer
-from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, said, turn_to
+from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, run_fine, said, turn_to
 
 VIT, DEIT = "ViTForImageClassification", "DeiTForImageClassification"
 NOISE = np.random.default_rng(3)
@@ -43,8 +43,7 @@ def test_a_link_that_names_the_model_alone_means_a_picture(vit: str) -> None:
     app = open_page("attention", model=vit)
     assert app.session_state["choice"].input == "picture"
     assert app.query_params["model"] == vit
-    app.button_group(key="input").set_value("sentence").run()
-    assert_fine(app)
+    run_fine(app.button_group(key="input").set_value("sentence"))
     assert app.session_state["choice"].pipeline == "text"
 
 
@@ -102,8 +101,7 @@ def test_a_picture_of_ones_own_is_read_as_it_looks(what: str) -> None:
 
 def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(vit: str) -> None:
     app = open_page("attention", model=vit, picture="card")
-    app.file_uploader(key="upload_picture").upload("mine.png", saved(noise(50, 30)), "image/png").run()
-    assert_fine(app)
+    run_fine(app.file_uploader(key="upload_picture").upload("mine.png", saved(noise(50, 30)), "image/png"))
     choice = app.session_state["choice"]
     with Image.open(io.BytesIO(choice.subject)) as kept:
         assert kept.size == (50, 30)
@@ -129,8 +127,7 @@ def test_a_link_without_its_picture_opens_with_a_ready_one_and_says_so(vit: str)
 )  # fmt: skip
 def test_what_is_no_picture_gets_one_sentence(content: bytes, reason: str, vit: str) -> None:
     app = arrive(model=vit, picture="card")
-    app.file_uploader(key="upload_picture").upload("hostile.png", content, "image/png").run()
-    assert_fine(app)
+    run_fine(app.file_uploader(key="upload_picture").upload("hostile.png", content, "image/png"))
     said = {"file": "damaged", "large": "too large"}[reason]
     assert [warning.value for warning in app.warning if said in warning.value] and len(app.warning) == 1
     assert app.session_state["choice"].subject == images.ready("card")

@@ -44,7 +44,7 @@ from pages.shapes_and_cost.settings import settings_of
 from pages.shapes_and_cost.tables import LONGEST, OF_LAYER, PARTS, part_of
 from tests.networks import CONFIGS, COVER
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, chart, figure, numbers, open_page, run_of, said, texts, warnings
+from tests.pages.opening import chart, figure, numbers, open_page, run_fine, run_of, said, texts, warnings
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -159,13 +159,11 @@ def test_reopened_settings_show_the_current_sizes() -> None:
 def test_an_impossible_setting_is_explained_and_the_last_tables_stay() -> None:
     app = open_part("walk", lang="zh", base="004")
     before = in_boxes(app)
-    app.number_input(key="cost.heads").set_value(7).run()
-    assert_fine(app)
+    run_fine(app.number_input(key="cost.heads").set_value(7))
     (warning,) = app.warning
     assert "512" in warning.value and "4 " in warning.value and "518" in warning.value  # 4 heads, or 518 wide
     assert in_boxes(app) == before
-    app.number_input(key="cost.d_model").set_value(518).run()
-    assert_fine(app)
+    run_fine(app.number_input(key="cost.d_model").set_value(518))
     assert not warnings(app)
     assert app.selectbox(key="cost.preset").value == "own"
 
@@ -371,7 +369,7 @@ def test_equations_become_text_without_marks() -> None:
 def test_note_002_runs_to_the_shape_that_it_promises() -> None:
     app = open_part("notes")
     app.session_state["cost.note"] = True
-    assert_fine(app.run())
+    run_fine(app)
     assert "输入形状: torch.Size([2, 10])\n输出形状: torch.Size([2, 10, 512])" in [shown.value for shown in app.code]
     assert "2 × 10 ids become 2 × 10 × 512" in said(app)
 
@@ -400,8 +398,7 @@ def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: 
     before = app.selectbox(key=key).value
     box = app.selectbox(key=key).set_value("3 · 讲义")
     box.options.append("3 · 讲义")  # still the browser's old value
-    box.run()
-    assert_fine(app)
+    run_fine(box)
     assert app.selectbox(key=key).value == before
 
 

@@ -11,7 +11,7 @@ from pages.drawing.state.choice import Choice
 from pages.drawing.text import catalogue
 from pages.screen.frame.share import address
 from tests.links import choices
-from tests.pages.opening import assert_fine, open_page
+from tests.pages.opening import open_page, run_fine
 
 SCHOOL = "http://encoder.school.example/attention?lang=en"
 
@@ -63,8 +63,7 @@ def test_it_is_said_that_a_picture_of_ones_own_is_not_in_it() -> None:
 
 def test_it_opens_over_the_page_that_it_shares() -> None:
     app = open_page("heads", s="the dog chased the cat .", layer="3", head="7", big="true")
-    app.button(key="share").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="share").click())
     (code,) = (code.value for code in app.code)
     query = dict(parse_qsl(urlsplit(code).query))
     assert query.items() >= {"layer": "3", "head": "7", "s": "the dog chased the cat ."}.items() and "big" not in query

@@ -19,11 +19,11 @@ from tests.model.pieces import byte_level, folder_of
 from tests.networks import COVER, trace_of
 from tests.pages.opening import (
     AppTest,
-    assert_fine,
     chart,
     figure,
     numbers,
     open_page,
+    run_fine,
     said,
 )
 
@@ -104,8 +104,7 @@ def test_normalization_of_the_input_is_said(language: str) -> None:
 def test_an_example_stands_where_a_sentence_cannot_be_read() -> None:
     app = open_part("order", s=SENTENCE, other="😀", forced="100.200", step="3", beam="2")
     assert app.button(key="order.2").proto.type == "primary"
-    app.button(key="order.3").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="order.3").click())
     choice = app.session_state["choice"]
     assert (choice.sentence, choice.other) == PAIRS["en"][1]
     assert (choice.forced, choice.step, choice.beam) == ((), None, 1)  # of the sentence before

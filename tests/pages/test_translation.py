@@ -29,7 +29,7 @@ from pages.translation.writing import clearest, likelihood
 from tests.model.making import MINILM
 from tests.networks import untrained_translator
 from tests.pages.inputs import offer
-from tests.pages.opening import assert_fine, charts, figure, open_page, said, turn_to, warnings
+from tests.pages.opening import charts, figure, open_page, run_fine, said, turn_to, warnings
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
 TIRED = "the animal did not cross the street because it was too tired ."
@@ -253,8 +253,7 @@ def test_other_language_hides_the_same_word() -> None:
     app = opened(hidden="3", forced="77.78")
     app.button(key="translation.free").click().run()
     assert app.session_state["choice"].hidden == (2,) and app.session_state["choice"].forced == ()
-    app.segmented_control(key="translation.into").set_value("en").run()
-    assert_fine(app)
+    run_fine(app.segmented_control(key="translation.into").set_value("en"))
     assert app.session_state["choice"].hidden == (2,)
 
 
@@ -276,8 +275,7 @@ def test_the_page_says_how_likely_the_model_found_what_it_wrote_itself(source: s
 
 def test_a_drawing_is_offered_a_sentence() -> None:
     app = open_page("translation", input="digit")
-    app.button(key="translation.words").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="translation.words").click())
     assert app.session_state["choice"].input == "sentence" and charts(app)
 
 

@@ -13,12 +13,12 @@ from pages.drawing.text.numbers import two
 from pages.screen.runs import pipelines
 from pages.what_if import page as what_if
 from tests.pages.opening import (
-    assert_fine,
     at_page,
     charts,
     maps,
     numbers,
     open_page,
+    run_fine,
     said,
     texts,
     turn_to,
@@ -102,15 +102,13 @@ def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:
     app = open_kind("heads", edits=edit_code(OFF))
     trace = pipelines.run("text", SENTENCE, (OFF,))
-    turn_to(app, "heads").run()
-    assert_fine(app)
+    run_fine(turn_to(app, "heads"))
     assert app.session_state["choice"].edits == (OFF,)
     app = open_page("attention", s=SENTENCE, layer="5", stage="scores", edits=edit_code(OFF))
     np.testing.assert_array_equal(maps(app)[0], trace["layers.4.attention.scores"][0])
     plain = pipelines.run("text", SENTENCE)
     assert np.abs(plain["layers.4.attention.scores"] - trace["layers.4.attention.scores"]).max() > 1e-3
-    app.button(key="change.0").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="change.0").click())
     assert not app.session_state["choice"].edits
     np.testing.assert_array_equal(maps(app)[0], plain["layers.4.attention.scores"][0])
 
@@ -118,8 +116,7 @@ def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() 
 def test_each_of_two_equal_changes_is_taken_back_by_itself() -> None:
     twice, other = Edit("layers.1.ffn.output", "scale", 2.0), Edit("layers.0.attention.heads", "zero", head=0)
     app = open_page("attention", s=SENTENCE, edits="~~".join(map(edit_code, (twice, other, twice))))
-    app.button(key="change.0").click().run()
-    assert_fine(app)
+    run_fine(app.button(key="change.0").click())
     assert app.session_state["choice"].edits == (other, twice)
 
 
@@ -212,7 +209,7 @@ HOSTILE = {
 @pytest.mark.parametrize(("code", "reason"), HOSTILE.items(), ids=[code[:50] for code in HOSTILE])
 def test_changes_that_cannot_be_made_get_one_clear_sentence(code: str, reason: str) -> None:
     app = at_page("home", **{"lang": "en", "s": SENTENCE, "edits": code, "other": "a dog ran ."})
-    assert_fine(app.run())
+    run_fine(app)
     assert "foo" not in "".join(button.label for button in app.button), "what is not made is not named as a change"
     assert len(app.warning) == 1, warnings(app)
     said = catalogue("en")[f"error.{reason}"].split("{")[0]

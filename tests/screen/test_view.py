@@ -17,7 +17,7 @@ from pages.drawing.state import sketch
 from pages.drawing.text import catalogue
 from pages.screen.frame import exports
 from tests.networks import trace_of
-from tests.pages.opening import assert_fine, charts, open_page, protos
+from tests.pages.opening import charts, open_page, protos, run_fine
 
 THREE = sketch.to_code(sketch.example(3))
 SENTENCE = '我爱你 , "really" # not ?'
@@ -109,7 +109,7 @@ def test_the_html_says_what_it_is_how_it_is_computed_and_what_it_shows() -> None
 def test_a_handout_of_a_page_asks_first_and_hides_what_each_picture_says() -> None:
     app = open_page("attention", s="i love you .", layer="2", head="3")
     app.session_state["attention.downloads"] = True
-    assert_fine(app.run())
+    run_fine(app)
     (part,) = protos(app, "handout")
     (sheet,) = json.loads(part.json)
     page, words = sheet["html"], catalogue("en")
@@ -134,7 +134,7 @@ def test_downloads_say_what_was_changed(shown: str, monkeypatch: pytest.MonkeyPa
     edits = "layers.1.attention.heads~zero~head.3~~embedding.sum~remove~token.2"
     app = open_page("attention", s="i love you .", layer="2", head="3", edits=edits, shown=shown)
     app.session_state["attention.downloads"] = True
-    assert_fine(app.run())
+    run_fine(app)
     changed, mark = shown == "changed", "changed-" if shown == "changed" else ""
     named = f"glass-encoder-attention-Attention-weights-layer-2-head-3-{mark}i-love-you"
     assert {*files} == {f"{named}.csv", f"{named}.html", f"glass-encoder-trace-{mark}i-love-you.npz"}
@@ -160,6 +160,6 @@ def test_a_file_of_a_difference_says_from_what(link: dict, said: str, monkeypatc
     monkeypatch.setattr(st, "download_button", lambda _, data, name, *__, **___: files.update({name[-4:]: data()}))
     app = open_page("feed_forward", tab="maps", **link)
     app.session_state["feed_forward.downloads"] = True
-    assert_fine(app.run())
+    run_fine(app)
     first = files[".csv"].decode("utf-8-sig").splitlines()[0]
     assert said in first and said in html.unescape(re.search("<title>(.*)</title>", files["html"])[1]), first
