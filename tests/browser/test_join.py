@@ -213,7 +213,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
         expect(page.locator("a.link")).to_have_attribute("href", f"./{example.truth['see']}&lang={language}")
         look(f"{gesture} revealed")
         assert [vote.confidence for vote in lesson.votes()[1]] == [3]
-    lesson.store.lead(lesson.code, lesson.key, "attention?layer=3&goal=oneway.90.5")
+    lesson.act("lead", "attention?layer=3&goal=oneway.90.5")
     expect(page.locator("main > :first-child a.link")).to_have_text(join.words(language)["follow"])  # not at the bottom
     lesson.go(Phase.ENDED)
     says(page, "ended", language)
@@ -238,12 +238,12 @@ def test_a_vote_in_the_pocket_is_sent_when_there_is_a_line_again(lesson: School,
     says(page, "waiting")
     page.clock.run_for(60_000)
     says(page, "offline_vote")
-    assert lesson.store.count(lesson.code)[0] == 0
+    assert lesson.answers == 0
     page.context.set_offline(False)
     page.clock.run_for(15_000)
     says(page, "kept")
     expect(page.locator("#line")).to_be_empty()
-    assert lesson.store.count(lesson.code)[0] == 1
+    assert lesson.answers == 1
 
 
 def test_a_vote_whose_question_was_closed_meanwhile_is_dropped_with_a_word(lesson: School, new_phone: Phones) -> None:
@@ -267,7 +267,7 @@ def test_the_seconds_left_are_shown_while_one_writes_and_then_the_vote_is_closed
     open_question(lesson, "word")
     page.locator("#guess").fill("begun")
     page.locator("#guess").evaluate("box => box.mine = true")
-    lesson.store.count_down(lesson.code, lesson.key, lesson.room.version, 4)
+    lesson.act("count_down", lesson.room.version, 4)
     for seconds in (3, 2):
         says(page, "left", left=seconds)
     assert page.locator("#guess").evaluate("box => box.mine"), "what he writes stays"
@@ -374,7 +374,7 @@ def test_phones_with_any_clock_and_old_ones_that_keep_nothing_answer_too(lesson:
     for page in pages:
         answer(page, "tap")
         says(page, "kept")
-    assert lesson.store.count(lesson.code)[0] == len(pages)
+    assert lesson.answers == len(pages)
     lesson.go(Phase.CLOSED, Phase.REVEALED)
     expect(pages[-1].locator("body")).to_contain_text(SECRET["en"])
 
@@ -384,7 +384,7 @@ def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(lesson: Sch
     open_question(lesson, "word")
     page.locator("#guess").fill("begun")
     for paused in (True, False):
-        lesson.store.pause(lesson.code, lesson.key, lesson.room.version, paused)
+        lesson.act("pause", lesson.room.version, paused)
         if paused:
             says(page, "paused")
             assert page.locator("#guess").count() == 0

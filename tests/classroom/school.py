@@ -23,7 +23,7 @@ class School(Class):
         return Phone(f"127.0.0.1:{self.ports[worker]}", code or self.code, source)
 
     def votes(self) -> dict[int, list]:
-        return dict(self.store.asked(self.code, self.key)[-1].votes)
+        return dict(self.act("asked")[-1].votes)
 
 
 @contextmanager

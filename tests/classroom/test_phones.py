@@ -195,7 +195,7 @@ async def test_what_is_opened_is_kept_of_a_study_alone_and_only_between_its_ques
         shown = {**known.shown, "study": study}
         for turn in range(2):
             room = one.room
-            one.store.ask(one.code, one.key, room.version, 0, shown, known.truth)
+            one.act("ask", room.version, 0, shown, known.truth)
             for phase in (Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.LOBBY):
                 if phase is not Phase.QUESTION:
                     one.go(phase)
@@ -305,7 +305,7 @@ async def test_one_client_takes_no_more_places_than_an_address_may_and_the_teach
     assert found[200, "kept"] <= MOST_OF_ADDRESS and len({phone.device[:TAG] for phone in given}) == 1
     honest = [calm.phone() for _ in range(5)]
     assert [await phone.vote("1", n=1, r=1) for phone in honest] == [(200, "kept")] * 5
-    assert calm.store.most_of_address(calm.code, calm.key) == found[200, "kept"]
+    assert calm.act("most_of_address") == found[200, "kept"]
     for phone in (*many, *honest):
         await phone.leave()
 

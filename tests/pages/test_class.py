@@ -86,6 +86,10 @@ def code_of(app: AppTest) -> str:
     return app.query_params["class"]
 
 
+def key_of(app: AppTest) -> str:
+    return app.session_state[desk.KEYS][code_of(app)]
+
+
 def room_of(app: AppTest, classes: Store) -> kept.ClassState:
     room = classes.room(code_of(app))
     assert room is not None
@@ -119,7 +123,7 @@ def jump(app: AppTest, classes: Store, key: str) -> AppTest:
 
 def asked_in(app: AppTest, classes: Store) -> list[kept.Asked]:
     """The report, read with the teacher's key."""
-    return classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
+    return classes.asked(code_of(app), key_of(app))
 
 
 def table(app: AppTest) -> list[list[str]]:
@@ -219,7 +223,7 @@ def test_study_asks_all_twice_with_a_tour_between_and_no_answer_before_the_end(c
     click(app, "next")
     assert room_of(app, classes).phase is Phase.ENDED
     assert words["study.csv"] in [button.label for button in app.get("download_button")]
-    given, _ = classes.linked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
+    given, _ = classes.linked(code_of(app), key_of(app))
     assert len(given) == 3 * len(asked) and len({one.phone for one in given}) == 3
 
 
@@ -584,7 +588,7 @@ def test_an_ended_class_lets_nobody_in_and_its_report_leads_to_its_own_lesson(
     member.run()
     assert words["class.to_join"] in [link.label for link in member.get("link_button")]
     assert "/join" in texts(app).replace("\\", "")
-    key = app.session_state[desk.KEYS][code_of(app)]
+    key = key_of(app)
     classes.advance(code_of(app), key, room_of(app, classes).version, Phase.ENDED)
     assert "/join" not in texts(app.run()).replace("\\", "") and "lesson=encoder" in links[-1]
     assert f"**{words['class.phase_ended']}**" in [part.value for part in app.markdown], "which is no question's"
@@ -644,7 +648,7 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     assert catalogue("zh")["class.led"] not in [said.value for said in member.sidebar.caption], "there nobody looks"
     assert "to_class" not in [button.key for button in member.button]
     assert catalogue("zh")["class.asks_now"] not in texts(member), "nothing is asked"
-    key, version = app.session_state[desk.KEYS][code_of(app)], room_of(app, classes).version
+    key, version = key_of(app), room_of(app, classes).version
     classes.ask(code_of(app), key, version, 0, *EXAMPLES["tap"][:2])
     assert catalogue("zh")["class.asks_now"] in texts(member.run())
     assert room_of(app, classes).lead == "", "phones no longer offer what she showed before the question"
@@ -714,7 +718,7 @@ def test_task_stands_on_no_phone_and_no_projector_before_the_class_has_ended(cla
         read = pipelines.run("text", SENTENCE)
         goal = f"first.3.{mark_of('text', read.ids)}.park"
     app = begun(goal=goal, lesson="heads")
-    code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
+    code, key = code_of(app), key_of(app)
     member = open_page("heads", lang="en", goal=goal, **{"class": code})  # she has sent its link before
     turn_to(app, "attention").run().button(key="lead").click().run()
     for phase in (Phase.LOBBY, Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.REVEALED):
@@ -787,7 +791,7 @@ def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: St
     task, hidden, lost = app.query_params["goal"], app.query_params["hidden"], catalogue("en")["goal.far_no_guess"]
     turn_to(app, "class").run()
     click(app, "start")
-    code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
+    code, key = code_of(app), key_of(app)
     turn_to(app, "heads").run()
     app.button(key="lead").click().run()
     led = dict(parse_qsl(room_of(app, classes).lead.partition("?")[2]))

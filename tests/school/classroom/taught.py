@@ -1,5 +1,7 @@
 """A class with its teacher."""
 
+from typing import Any
+
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Ballot, ClassState, Store, Verdict
 from tests.school.classroom.asked import EXAMPLES
@@ -12,18 +14,27 @@ class Class:
         self.store = store
         self.code, self.key = store.create()
 
+    def act(self, name: str, *said: Any) -> Any:
+        """What the store does for this teacher."""
+        return getattr(self.store, name)(self.code, self.key, *said)
+
     @property
     def room(self) -> ClassState:
-        return self.store.of_teacher(self.code, self.key)
+        return self.act("of_teacher")
+
+    @property
+    def answers(self) -> int:
+        """How many there are in this round."""
+        return self.store.count(self.code)[0]
 
     def ask(self, gesture: str = "tap", truth: dict | None = None, shown: dict | None = None) -> None:
         """Ask an example. truth: instead of the example's own. shown: what phones may see of it."""
         example = EXAMPLES[gesture]
         shown = example.shown | (shown or {})
-        self.store.ask(self.code, self.key, self.room.version, 0, shown, truth or example.truth)
+        self.act("ask", self.room.version, 0, shown, truth or example.truth)
 
     def advance(self, version: int, phase: Phase | None) -> ClassState:
-        return self.store.advance(self.code, self.key, version, phase)
+        return self.act("advance", version, phase)
 
     def go(self, *phases: Phase) -> ClassState:
         for phase in phases:
@@ -35,7 +46,7 @@ class Class:
         return self.room
 
     def end(self) -> None:
-        self.store.end(self.code, self.key)
+        self.act("end")
 
     def vote(self, guess: object = "1", device: str = "d1", confidence: int = 2, **where: int) -> Verdict:
         at = {"number": self.room.number, "round": self.room.round} | where

@@ -126,11 +126,11 @@ def test_a_double_click_goes_one_step(lesson: Class) -> None:
     closed = lesson.advance(seen, Phase.CLOSED)
     assert closed.phase is Phase.CLOSED and closed.version > seen
     assert lesson.advance(seen, Phase.CLOSED) == closed
-    asked = lesson.store.ask(lesson.code, lesson.key, closed.version, 3, TAP.shown, TAP.truth)
+    asked = lesson.act("ask", closed.version, 3, TAP.shown, TAP.truth)
     assert (asked.number, asked.place) == (2, 3)
-    assert lesson.store.ask(lesson.code, lesson.key, closed.version, 4, TAP.shown, TAP.truth) == asked
-    paused = lesson.store.pause(lesson.code, lesson.key, asked.version, True)
-    assert lesson.store.pause(lesson.code, lesson.key, asked.version, False) == paused
+    assert lesson.act("ask", closed.version, 4, TAP.shown, TAP.truth) == asked
+    paused = lesson.act("pause", asked.version, True)
+    assert lesson.act("pause", asked.version, False) == paused
 
 
 @both
@@ -154,7 +154,7 @@ def test_a_phase_that_cannot_follow_is_not_gone_to(lesson: Class) -> None:
     for phase in (Phase.REVEALED, Phase.LOBBY, Phase.OPEN, Phase.QUESTION):
         assert lesson.advance(room.version, phase) == room
     ended = lesson.go(Phase.ENDED)
-    assert lesson.store.ask(lesson.code, lesson.key, ended.version, 0, TAP.shown, TAP.truth) == ended
+    assert lesson.act("ask", ended.version, 0, TAP.shown, TAP.truth) == ended
 
 
 @pytest.mark.parametrize(
@@ -178,19 +178,19 @@ def test_a_class_that_was_ended_by_mistake_goes_on_where_it_was(
 
 def test_the_view_to_follow_changes_without_standing_in_the_way_of_an_act(lesson: Class) -> None:
     before = lesson.room
-    led = lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
+    led = lesson.act("lead", "attention?layer=3")
     assert (led.lead, led.version) == ("attention?layer=3", before.version) and led.led == before.led + 1
     assert lesson.store.room(lesson.code) == led
-    assert lesson.store.lead(lesson.code, lesson.key, "attention?layer=3") == led, "nobody is moved to where he is"
+    assert lesson.act("lead", "attention?layer=3") == led, "nobody is moved to where he is"
     with pytest.raises(ValueError):
-        lesson.store.lead(lesson.code, lesson.key, "x" * 100_000)
+        lesson.act("lead", "x" * 100_000)
 
 
 # -- votes -------------------------------------------------------------------------------------------------------------
 
 
 def votes_of(lesson: Class, number: int = 1) -> dict[int, list]:
-    return dict(lesson.store.asked(lesson.code, lesson.key)[number - 1].votes)
+    return dict(lesson.act("asked")[number - 1].votes)
 
 
 @both
@@ -199,7 +199,7 @@ def test_one_phone_has_one_vote_and_the_last_one_counts(lesson: Class) -> None:
     for guess in ("0", "0", "1"):
         assert lesson.vote(guess) is Verdict.KEPT
     assert lesson.vote("0", "d2", 3) is Verdict.KEPT
-    assert lesson.store.count(lesson.code)[0] == 2
+    assert lesson.answers == 2
     lesson.go(Phase.CLOSED)
     assert votes_of(lesson) == {1: [("1", 2), ("0", 3)]}
 
@@ -287,7 +287,7 @@ def test_confidence_is_one_of_three_or_not_said(lesson: Class, confidence: objec
     lesson.go(*TO_OPEN)
     assert lesson.vote(confidence=confidence) is Verdict.IMPOSSIBLE
     assert lesson.vote("no option") is Verdict.IMPOSSIBLE
-    assert lesson.store.count(lesson.code)[0] == 0
+    assert lesson.answers == 0
 
 
 def test_while_it_is_open_nobody_sees_what_was_answered(lesson: Class) -> None:
@@ -319,7 +319,7 @@ def test_votes_of_many_workers_at_once_are_each_kept_once(lesson: Class, url: st
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(keep, orders))
     assert {verdict for verdicts in found for verdict in verdicts} == {Verdict.KEPT}
-    assert lesson.store.count(lesson.code)[0] == 300
+    assert lesson.answers == 300
 
 
 @both
@@ -341,10 +341,10 @@ def test_when_a_question_is_closed_each_vote_is_kept_or_told_no(lesson: Class, u
         start.wait()
         time.sleep(0.05)
         lesson.advance(lesson.room.version, Phase.CLOSED)
-        count = lesson.store.count(lesson.code)[0]
+        count = lesson.answers
         for one in voting:
             one.result()
-    assert lesson.store.count(lesson.code)[0] == count == len(acknowledged)
+    assert lesson.answers == count == len(acknowledged)
 
 
 def test_a_class_takes_so_many_phones_and_no_more(lesson: Class, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,12 +361,12 @@ def test_an_address_takes_so_many_places_and_leaves_the_rest_to_others(
 ) -> None:
     monkeypatch.setattr(kept, "MOST_OF_ADDRESS", 3)
     lesson.go(*TO_OPEN)
-    assert lesson.store.most_of_address(lesson.code, lesson.key) == 0
+    assert lesson.act("most_of_address") == 0
     one, other = ([new_number("seal", address) for _ in range(5)] for address in ("10.0.0.1", "10.0.0.2"))
     ballots = [Ballot(lesson.code, 1, 1, device, "1", 1) for device in (*one, one[0], *other[:2])]
     kept_ones, full = Verdict.KEPT, Verdict.FULL
     assert lesson.store.vote_all(ballots) == [*[kept_ones] * 3, full, full, *[kept_ones] * 3]
-    assert lesson.store.count(lesson.code)[0] == 5 and lesson.store.most_of_address(lesson.code, lesson.key) == 3
+    assert lesson.answers == 5 and lesson.act("most_of_address") == 3
 
 
 # -- what phones see ---------------------------------------------------------------------------------------------------
@@ -395,11 +395,11 @@ def test_a_phone_is_told_the_truth_only_once_it_is_revealed_and_the_stem_before_
 
 def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
     """Except the page that she leads to, while no question is open that it could answer."""
-    lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
+    lesson.act("lead", "attention?layer=3")
     lobby = lesson.store.snapshot(lesson.code)
     lesson.go(*TO_OPEN)
     assert lesson.store.room(lesson.code).lead == "", "a question is not about the view before it"
-    lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
+    lesson.act("lead", "attention?layer=3")
     said = lesson.store.snapshot(lesson.code)
     assert lobby is not None and said is not None and lobby["lead"] == "attention?layer=3"
     assert said.keys() == {"version", "led", "phase", "number", "round", "paused", "question"}
@@ -528,8 +528,8 @@ def fails_and_recovers(one: Class, hurt: Callable[[], Callable[[], None]]) -> No
             one.store.vote(ballot)
     finally:
         heal()
-    assert one.store.count(one.code)[0] == 1, "what was not acknowledged is not there, what was is"
-    assert one.store.vote(ballot) is Verdict.KEPT and one.store.count(one.code)[0] == 2
+    assert one.answers == 1, "what was not acknowledged is not there, what was is"
+    assert one.store.vote(ballot) is Verdict.KEPT and one.answers == 2
 
 
 def test_a_full_disk_is_said_and_waited_for(file: Path) -> None:
@@ -567,7 +567,7 @@ def test_on_a_full_disk_a_vote_is_closed_and_deleted_and_none_comes(small_disk: 
             others.flush()
     assert shutil.disk_usage(small_disk).free == 0
     closed = one.advance(one.room.version, Phase.CLOSED)
-    assert closed.phase is Phase.CLOSED and one.store.count(one.code)[0] == 1
+    assert closed.phase is Phase.CLOSED and one.answers == 1
     for _ in range(3):  # nor does anybody else take the room
         with pytest.raises(UnavailableError):
             one.store.vote(Ballot(one.code, 1, 1, "during", "1", 2))
@@ -599,7 +599,7 @@ def test_while_somebody_else_reads_what_was_deleted_stands_and_it_is_said(
 def test_of_what_is_deleted_nothing_stands_in_the_files(file: Path, how: str) -> None:
     one, worker = of_file(file), Store(f"sqlite:///{file}")
     secrets = ["a plan of hers", "phone-of-somebody", TAP.shown["ask"]["en"]]
-    one.store.plan(one.code, one.key, secrets[0])
+    one.act("plan", secrets[0])
     assert worker.vote(Ballot(one.code, 1, 1, secrets[1], "1", 2)) is Verdict.KEPT
 
     def found() -> list[str]:
