@@ -140,7 +140,7 @@ def maps(screen: Screen, pen: Pen) -> None:
     drawn = screen.two.numbers(lambda run, place: [Numbers.of(run, key) for key in steps])
     limit = float(np.quantile(np.abs([one.less_nothing().array for one in drawn]), USUAL)) or None
     focus = worked_out(screen)
-    left, *right = [st.container()] if screen.choice.big else st.columns([2, 1], gap="medium")
+    left, *right = pen.columns(2, 1)
     with left:
         pen.show_both("maps", partial(pictures.maps, focus=focus, limit=limit))
     for column in right:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from model import Edit, WeightsError
 from model.measures import learning
@@ -71,7 +70,7 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
         more = {"shape": values.shape, "title": word(name), "fixed": True, "picks": lambda _, number: snapshot(number)}
         pen.show(f"learned_{name}", Picture(figure, sentence, **more))
 
-    left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
+    left, *right = pen.columns(3, 2)
     with left:
         read = text(
             "read_says_last" if late else "read_says",
@@ -82,9 +81,9 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
         if screen.run.edits:
             read = joined(f"{text('changed')} {read}")
         over_time("says", p, classes, int(best[at]), HIGH, read)
-    if right is None:
+    if not right:
         return
-    with right:
+    with right[0]:
         curves = np.array([[one.accuracy for one in snapshots], [one.loss for one in snapshots]])
         names = [word("accuracy"), word("loss")]
         reached = next(one.step for one in snapshots if one.accuracy > 0.9)

@@ -37,7 +37,7 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     steps, at = steps_of(run, prefix), replace(screen.at, between="all")  # the band shows all tokens
     step = screen.choice.stage if screen.choice.stage in steps else steps[0]
     band_row = st.container()
-    left, right = (st.container(), None) if screen.choice.big else st.columns([1, 2], gap="medium")
+    left, *right = pen.columns(1, 2)
     every = screen.two.numbers(lambda run, place: [Numbers.of(run, prefix + one, place.head) for one in steps])
     compared = dict(zip(steps, every, strict=True))
     hides = not np.isfinite(run[prefix + "masked"][at.head]).all()
@@ -60,10 +60,10 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
         pen.show_both("steps", partial(band, columns=columns, sentence=said, **look), at, words=left)
     with left, st.container(horizontal=True, vertical_alignment="center"):
         _stepper(step, steps)
-    if right is None:
+    if not right:
         return
     cell = chosen_cell(run, at, prefix + step)
-    with right:
+    with right[0]:
         by_hand_or_why(screen, pen, prefix + step, cell, beside=left)
     with left:
         if step == "scores" and kind_of(run) == "drawing":

@@ -83,7 +83,7 @@ def activations(screen: Screen, pen: Pen) -> None:
     """
     neuron, words = pick_neuron(screen, pen), partial(points_to, screen)
     at = replace(screen.at, neuron=neuron)
-    left, *right = [st.container()] if screen.choice.big else st.columns([8, 5], gap="medium")
+    left, *right = pen.columns(8, 5)
     with left:
         pen.show_both("loudest", partial(loudest, words=words, without=without_neuron(screen, neuron)), at=at)
     for column in right:
@@ -133,17 +133,17 @@ def one_neuron(screen: Screen, pen: Pen) -> None:
     """To which words or classes the chosen neuron points; beside that, except in a presentation, what fires it over a
     corpus.
     """
-    neuron, big = pick_neuron(screen, pen), screen.choice.big
+    neuron = pick_neuron(screen, pen)
     if not points(screen):
         show_contexts(screen, neuron)
         return
-    left, *right = [st.container()] if big else st.columns([2, 1], gap="medium")
+    left, *right = pen.columns(2, 1)
     with left:
         scores = pushed(screen.choice.pipeline, screen.at.layer, neuron)
         (words_pushed if screen.run.picture is None else classes_pushed)(screen, pen, neuron, scores)
         if screen.run.picture is None and not Neurons(screen.run, screen.at).answers:
             st.markdown(text("no_words" if screen.choice.checkpoint else "untrained"))
-        if not big:
+        if right:
             st.markdown(text("memory"))
     for column in right:
         with column:

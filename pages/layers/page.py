@@ -189,13 +189,12 @@ def token_map(screen: Screen, pen: Pen, name: str, make: Make, key: int, lines: 
 
     lines: the arithmetic, in HTML.
     """
-    alone = screen.choice.big
-    left, right = (st.container(), None) if alone else st.columns([5, 2], gap="medium")
+    left, *right = pen.columns(5, 2)
     with left:
         pen.show(name, make)
-    if right is not None:
+    for column in right:
         names = placed(screen.run.tokens)
-        with right, st.container(border=True, key=f"working.{name}"):
+        with column, st.container(border=True, key=f"working.{name}"):
             pair = plain("layers.pair", token=names[screen.at.token], other=names[key])
             st.markdown(f"**{plain('common.by_hand')}** · {pair}")
             arithmetic("".join(lines()), key=f"{name}_by_hand")

@@ -55,10 +55,10 @@ def pair(screen: Screen, pen: Pen) -> None:
     """
     key = screen.at.of(f"{PREFIX}scores")
     at = replace(screen.at, key=paired_with(screen.run, screen.at))
-    left, *right = [st.container()] if screen.choice.big else st.columns([3, 2], gap="medium")
+    left, *right = pen.columns(3, 2)
     with left:
         pen.show("products", products)
-        if not screen.choice.big:
+        if right:
             pen.show("passed", passed_on)
     for column in right:
         with column:

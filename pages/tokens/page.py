@@ -85,7 +85,7 @@ def one_token(screen: Screen, pen: Pen) -> None:
     all positions, and a number by hand.
     """
     run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
-    left, *right = [st.container()] if screen.choice.big else st.columns([8, 5], gap="medium")
+    left, *right = pen.columns(8, 5)
     with left:
         pen.show_both("one", one_sum)
         if screen.choice.big:

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from model.analysis import placed
 from model.measures.tables import Role, head_roles
@@ -23,7 +22,7 @@ ALIGNED = ("aligned_next", "aligned")
 def alignment(screen: Written, pen: Pen) -> None:
     """The map of the chosen head and, except in a presentation, all heads as they were measured."""
     key = screen.at.of(CROSS)
-    left, *right = [st.container()] if screen.choice.big else st.columns([3, 2], gap="medium")
+    left, *right = pen.columns(3, 2)
     look: dict[str, Any] = {"large": True, "grows": True, "follows": False} if screen.choice.big else {}
     look |= {"title": plain("translation.map"), "key": key, "sentence": sentence(screen)}
     with left:

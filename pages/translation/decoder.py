@@ -2,8 +2,6 @@
 
 from functools import partial
 
-import streamlit as st
-
 from model import Edit
 from model.operations import Quantity
 from pages.attention.maps import attention_step
@@ -86,10 +84,10 @@ def next_word(screen: Written, pen: Pen) -> None:
     piece = screen.run.written_ids[screen.step] if screen.choice.output is None else screen.choice.output
     decoder = screen.run.graph.decoder
     matrix = t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied")
-    left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
+    left, *right = pen.columns(3, 2)
     with left:
         said = joined(f"{t('translation.read_logits')} {matrix}")
         next_words(screen, pen, lambda number: {"output": number}, said)
-    if right is not None:
-        with right:
+    for column in right:
+        with column:
             working(screen, pen, "logits", (screen.step, piece))

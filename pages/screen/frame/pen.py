@@ -53,6 +53,10 @@ class Pen:
         """Let a key do something on this page: "1", "Shift+ArrowUp", …"""
         self.keys[key] = action
 
+    def columns(self, *widths: int) -> list[DeltaGenerator]:
+        """Containers side by side; in a presentation the first alone."""
+        return [st.container()] if self._screen.choice.big else st.columns(widths, gap="medium")
+
     def way_to(self, name: str, label: str, **values: object) -> None:
         """A button that chooses these values of Choice and opens a page, perhaps this one."""
         look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.to.{name}"}
