@@ -254,11 +254,14 @@ def neuron_table(pipeline: Pipeline, observed: dict[str, Observed], where: Home)
 
 
 def translations(data: Path) -> None:
-    """sacreBLEU of greedy translations of the held-out pairs, and a few sentences as the app translates them."""
+    """sacreBLEU of greedy translations of held-out pairs, all, short, long, and a few sentences as the app has them."""
     translator = load("translation")
     _, pairs = read_pairs(data)
-    scores, _ = translation.bleu(translator.network, translator.reader.tokenizer, pairs, torch.device("cpu"))
-    table(("held-out pairs", "sacreBLEU"), [(name, f"{score:.1f}") for name, score in scores.items()])
+    for fewest, most in ((0, 64), (0, 6), (12, 64)):
+        some = [pair for pair in pairs if fewest <= len(pair["en"].split()) <= most]
+        scores, _ = translation.bleu(translator.network, translator.reader.tokenizer, some, torch.device("cpu"))
+        columns = (f"held-out pairs of {fewest} to {most} English words", "sacreBLEU")
+        table(columns, [(name, f"{score:.1f}") for name, score in scores.items()])
     table(("sentence", "translation"), [(s, translator(s).translation) for s in SENTENCES])
 
 

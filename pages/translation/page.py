@@ -12,7 +12,7 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.page import LAYER_AND_HEAD, Page
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
-from pages.drawing.text import literal, plain, t
+from pages.drawing.text import joined, literal, plain, t
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 from pages.screen.runs import pipelines
@@ -24,10 +24,12 @@ from pages.translation.writing import (
     Written,
     clearest,
     let_go,
+    likelihood,
     one_step,
     step_slider,
     task_of,
     translated,
+    warn,
     which,
 )
 
@@ -62,9 +64,12 @@ def above(screen: Written, pen: Pen) -> None:
     with st.container(width="content", gap=None):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             which(screen)
+            warn(screen)
             st.markdown(f"**{literal(screen.written.text) or '∅'}**", width="content")
+        said = likelihood(screen, screen.written)
         if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:
-            st.caption(t("translation.all_read"), width="content")
+            said = joined(f"{said} {t('translation.all_read')}")
+        st.caption(said, width="content")
 
 
 def task(choice: Choice, given: Hashable) -> tuple[str, Task] | None:

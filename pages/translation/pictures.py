@@ -19,7 +19,7 @@ from pages.drawing.text.numbers import decimal, first, percent, signed
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 SIDE = "decoder."
-FEWEST, MOST = 5, 16  # likeliest pieces shown
+FEWEST, MOST = 5, 12  # likeliest pieces shown
 LEAST = 0.02  # what gets less has no line
 text, word = texts_of("translation")
 
@@ -37,7 +37,8 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
     def draw(across: Numbers, back: Numbers) -> Figure:
         sides = Axis(word("source"), source), Axis(word("target"), target)
         arcs = np.append(back.array, 0)
-        figure = writing(*sides, step, across.array, arcs, least=LEAST, lit=lit, differs=across.differs)
+        sure = softmax(run["logits"])[np.arange(steps), run.written_ids]
+        figure = writing(*sides, step, across.array, arcs, sure, least=LEAST, lit=lit, differs=across.differs)
         return figure.tell(fills=True)
 
     best = first(taken, percent)

@@ -18,7 +18,7 @@ from pages.drawing.state.choice import WITH_EDITS, Choice
 from pages.drawing.text import LANGUAGES, joined, literal
 from pages.drawing.text.numbers import last, percent
 from pages.screen.components.player import player
-from pages.screen.frame.line import WRITTEN_AFRESH
+from pages.screen.frame.line import WRITTEN_AFRESH, say
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
@@ -27,6 +27,16 @@ from pages.screen.sections.roles import measured
 from pages.translation.pictures import lines, next_pieces, text, word
 
 POOR, UNSURE = 0.4, 0.65  # below this mean probability a translation is called so
+BLEU = {"zh": (42, 15), "en": (39, 10)}  # written, of pairs with at most 6 and at least 12 English words: model card
+#: Each is translated well, with other words or another order than word by word.
+READY = (
+    "this is the book i bought yesterday .",
+    "my brother is taller than me .",
+    "i have never been to china .",
+    "他每天坐公共汽车上学。",
+    "昨天我在车站遇见他。",
+    "我从来没有去过中国。",
+)
 SECONDS = 1.2  # that a step stays on the screen while they are played
 
 
@@ -142,20 +152,38 @@ def translated(screen: Screen, wanted: Choice) -> Written:
 # -- what decides on the picture -----------------------------------------------------------------------------------
 
 
+def mean_probability(screen: Written, written: Translation) -> float:
+    return float(np.exp(np.mean(written.steps[screen.begun :])))
+
+
+def warn(screen: Written) -> None:
+    """A badge beside a translation of low probability."""
+    if (mean := mean_probability(screen, screen.written)) < UNSURE:
+        st.markdown(f":orange-badge[{word('poor' if mean < POOR else 'unsure')}]", width="content")
+
+
 def likelihood(screen: Written, written: Translation) -> str:
     """How likely the model found what it wrote, but for what it was given: per piece, and where it was least sure."""
     own = written.steps[screen.begun :]
     each = np.exp(own)
     fewest = last(each, percent)
     least = screen.begun + fewest.place
-    mean = float(np.exp(np.mean(own)))
-    said = text("poor" if mean < POOR else "unsure") + " " if mean < UNSURE else ""
-    said += text("sure", mean=percent(mean), piece=written.tokens[least], least=fewest, step=least + 1)
+    mean = mean_probability(screen, written)
+    said = text("sure", mean=percent(mean), piece=written.tokens[least], least=fewest, step=least + 1)
     if "[UNK]" in written.tokens:
         said += " " + text("unknown")
     if written.tokens[-1] != "[SEP]":
         said += " " + text("unfinished", most=len(written.ids))
     return joined(said)
+
+
+def ready(screen: Written) -> None:
+    """What our translator learned and how well it does, and sentences that it translates well."""
+    short, long = BLEU["en" if screen.found.target_tokens[0] == TARGET_LANGUAGES["en"] else "zh"]
+    st.caption(text("learned", short=short, long=long))
+    given = screen.task.sentence
+    look = bound("translation.ready", given if given in READY else None, say, anew=True)
+    st.pills(word("ready"), READY, wrap=True, **look)
 
 
 def which(screen: Written) -> None:
@@ -198,7 +226,8 @@ def one_step(screen: Written, pen: Pen) -> None:
         pen.show("writing", partial(lines, lit=screen.choice.token, paired=screen.pipeline.pair is not None))
     with right:
         next_words(screen, pen)
-        st.caption(likelihood(screen, screen.written))
+        if screen.pipeline.pair is None and not screen.choice.big:
+            ready(screen)
 
 
 def next_words(screen: Written, pen: Pen, choose: Choose | None = None, sentence: str = "") -> None:

@@ -40,7 +40,7 @@ from pages.drawing.pictures.vectors import probe_looks
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, quoted, speaking
-from pages.drawing.text.numbers import decimal, two
+from pages.drawing.text.numbers import decimal, percent, two
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
 from pages.layers import pictures as layers
@@ -931,7 +931,7 @@ def next_pieces(run: Trace, at: Place) -> Picture:
 def the_likeliest_pieces_are_those_of_the_step(run, at):
     p = softmax(run["logits"][at.step])
     longest = max(len(run.tokens), len(run.target_tokens))
-    best = np.sort(p)[::-1][: min(max(5, longest), 16)]  # a row for each word beside them
+    best = np.sort(p)[::-1][: min(max(5, longest), 12)]  # a row for each word beside them
     yield best if p[run.written_ids[at.step]] in best else [*best, p[run.written_ids[at.step]]]
 
 
@@ -943,6 +943,12 @@ def a_step_attends_in_its_row_of_the_run(run, at):
         f"writes “{run.written[at.step]}”",
         f"“{run.tokens[weights.argmax()]}” in the source: {weights.max():.0%}",
     )
+    shown = [text for one in translation.lines(run, at).drawn().data for text in one.get("text", ())]
+    for logits, one, piece in zip(run["logits"], run.written_ids, run.written, strict=True):
+        p = softmax(logits)[one]
+        assert [
+            ("color" in text) == (p < 0.295) for text in shown if f"{piece}<" in text and f"> {percent(p)}<" in text
+        ]
     picks = translation.lines(run, at).picks
     assert [picks(-1, place)["step"] for place in (1, 2)] == [0, 1]  # each that writes what stands there
 

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
+from model.files import WEIGHTS
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
 from model.translator import Task, TranslationTrace
@@ -25,7 +26,7 @@ from pages.screen.runs import pipelines
 from pages.translation.decoder import BLOCKS, quantities_of
 from pages.translation.pictures import LEAST, lines
 from pages.translation.search import greedy_or_beam
-from pages.translation.writing import clearest, likelihood
+from pages.translation.writing import BLEU, READY, clearest, likelihood, mean_probability
 from tests.model.making import MINILM
 from tests.networks import untrained_translator
 from tests.pages.inputs import offer
@@ -212,6 +213,34 @@ def test_a_change_at_a_step_that_a_shorter_translation_has_not_is_left_out() -> 
     shorter = next(b for b, beam in enumerate(changed.beams) if len(beam.ids) < length)
     app = opened(TIRED, beam=str(shorter + 1), edits=edit_code(last))
     assert warnings(app) == [catalogue("en")["error.edits"]]
+
+
+GOOD = (
+    "这是我昨天买的书。",
+    "我哥哥比我高。",
+    "我从来没去过中国。",
+    "he goes to school by bus every day.",
+    "i met him at the station yesterday.",
+    "i've never been to china.",
+)
+
+
+@pytest.mark.parametrize(("sentence", "good"), zip(READY, GOOD, strict=True))
+def test_sentences_are_offered_that_are_translated_well(sentence: str, good: str) -> None:
+    app = opened()
+    app.button_group(key="translation.ready").set_value(sentence).run()
+    best = run_of(sentence).beams[0]
+    assert best.text == good and f"**{good}**" in said(app)
+    assert mean_probability(SimpleNamespace(begun=0), best) > 0.8
+
+
+def test_quality_is_said_as_the_model_card_has_it() -> None:
+    card = (WEIGHTS / "README.md").read_text("utf-8")
+    rows = re.findall(r"(Chinese|English) \| (\d+\.\d), (\d+\.\d) \|", card)
+    assert {into[:2]: tuple(float(f"{float(one):.0f}") for one in both) for into, *both in rows} == {
+        "Ch": BLEU["zh"],
+        "En": BLEU["en"],
+    }
 
 
 # -- what cannot be translated, or hardly --------------------------------------------------------------------------

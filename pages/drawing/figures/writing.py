@@ -29,6 +29,7 @@ GAP = 0.7  # font sizes between a word and its arcs
 ALONG = (0.03, 0.1, 0.17)  # where along a word hovers and clicks are answered
 BEGIN = 0.02  # where lines begin, right of a word; its share stands left of it
 REACH, FURTHEST = (12, 4), 8  # pixels that arcs reach out, and more for each row spanned, up to FURTHEST rows
+DOUBTFUL = 0.295  # words with less, written as less than 30 %, have it in a colour
 
 
 def writing(
@@ -37,6 +38,7 @@ def writing(
     step: int,
     across: np.ndarray,
     back: np.ndarray,
+    sure: np.ndarray,
     *,
     least: float,
     lit: int | None = None,
@@ -47,8 +49,9 @@ def writing(
 
     target: all words to be written, after the token that the decoder reads first. step: the row that writes; it writes
     the next word. across: (source,), its weights on the source. back: (target,), its weights on the target so far,
-    drawn as arcs on the right. least: smaller weights have no line. lit: a source word to mark. differs: the weights
-    are differences; lines have the colour of their sign. A click gives (source, -1) or (-1, target).
+    drawn as arcs on the right. sure: the probability of each written word, which stands behind it. least: smaller
+    weights have no line. lit: a source word to mark. differs: the weights are differences; lines have the colour of
+    their sign. A click gives (source, -1) or (-1, target).
     """
     n_source, n_target = len(source.labels), len(target.labels)
     most = max(n_source, n_target)
@@ -64,14 +67,15 @@ def writing(
         _line((BEGIN, float(y_source[j])), (0.98, here), abs(share), colour(share, ACCENT))
         for j, share in taken.items()
     ]
-    if most <= 24:
-        room = 520 if font_size() <= SMALL else 372  # a presentation has two rows of controls above
-        height = min(60 + scaled(most * 34), room)
-        longest = max(map(text_width, (*source.labels, *target.labels)))  # on a phone a word has 100 pixels
-        size = min(max(font_size() + 1, min(font_size() + 10, int(110 / longest))), int((height - 50) / most))
-    else:
-        height, size = min(900, 60 + 18 * most), font_size() - 1
-    ends = [size * (text_width(word) + GAP) for word in target.labels]
+    room = 520 if font_size() <= SMALL else 372  # a presentation has two rows of controls above
+    height = min(60 + scaled(most * 34), max(room, min(900, 60 + 19 * most)))
+    longest = max(map(text_width, (*source.labels, *target.labels)))  # on a phone a word has 100 pixels
+    size = min(max(font_size() + 1, min(font_size() + 10, int(110 / longest))), int((height - 50) / most))
+    behind = ["", *(f" {percent(float(share))}" for share in sure)]
+    ends = [
+        size * (text_width(word) + GAP) + (size - 4) * text_width(share)
+        for word, share in zip(target.labels, behind, strict=True)
+    ]
     arcs = [
         _arc((ends[step + 1], here), (ends[j], float(y_target[j])), abs(share), colour(share, role_colours()["Q"]))
         for j, share in enumerate(back[: step + 1])
@@ -80,11 +84,19 @@ def writing(
     read = {int(np.abs(across).argmax()): ACCENT} | ({} if lit is None else {lit: role_colours()["K"]})
     in_words = (lambda share: written("+" * bool(share > 0) + in_percent(100 * share))) if differs else percent
     shares = {j: in_words(share) for j, share in taken.items()}
-    small = {j: f'<span style="font-size:{size - 4}px">{share}</span> ' for j, share in shares.items()}
-    shown = [small.get(j, "") + label(name) for j, name in enumerate(source.labels)]
+    small = '<span style="font-size:{}px{}">{}</span>'.format
+    shown = [
+        (f"{small(size - 4, '', shares[j])} " if j in shares else "") + label(name)
+        for j, name in enumerate(source.labels)
+    ]
     names = _names(shown, 0, y_source, size, read)
     later = dict.fromkeys(range(step + 2, n_target), BEFORE)
-    names += _names([*map(label, target.labels)], 1, y_target, size, {step + 1: ACCENT, **later})
+    doubtful = [f";color:{MORE}" * bool(share < DOUBTFUL) for share in (1, *sure)]
+    shown = [
+        label(name) + small(size - 4, look, share)
+        for name, look, share in zip(target.labels, doubtful, behind, strict=True)
+    ]
+    names += _names(shown, 1, y_target, size, {step + 1: ACCENT, **later})
     told = [*zip(source.labels, across, strict=True), *zip(target.labels, back[: step + 1], strict=False)]
     said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in told]
     said += map(label, target.labels[step + 1 :])
@@ -97,7 +109,7 @@ def writing(
     )
     layout = {
         "xaxis": {
-            "range": [-0.56, 1.6],
+            "range": [-0.66, 2],
             "tickvals": [0, 1],
             "ticktext": [label(source.title), label(target.title)],
             "side": "top",

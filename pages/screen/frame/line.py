@@ -142,7 +142,7 @@ def _sentence(choice: Choice, asks: Reads | None) -> None:
     ready = [sentence for lang in sorted(READY, key=choice.lang.__ne__) for sentence in READY[lang]]
     examples = PROTEINS if reads_proteins(choice.model) else ready
     beside = _beside(choice, tokens) if tokens and not asks else []
-    sentence_line(words, choice.sentence, examples, names, beside, on_words=_say, on_draw=_draw_one, on_pick=picked)
+    sentence_line(words, choice.sentence, examples, names, beside, on_words=say, on_draw=_draw_one, on_pick=picked)
     if choice.sentence == st.session_state.get(CUT):
         st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
 
@@ -177,7 +177,7 @@ def _beside(choice: Choice, tokens: Sequence[str]) -> list[Beside]:
     return [words[at] if near[at] else REST for at in range(len(words)) if near[at] or not at or near[at - 1]]
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
     beginning = sentence[:MOST_CHARACTERS]
     st.session_state[CUT] = beginning if beginning != sentence else None
     link.select(sentence=beginning, token=None, key=None, **afresh())
