@@ -174,12 +174,14 @@ def test_each_row_says_how_softmax_makes_its_probability_and_the_rows_add_up(lin
     names, values = chart(app)
     words = next(one for one in figure(app)["data"] if one.get("xaxis") == "x2")
     at = dict(zip(zip(numbers(words["x"]), numbers(words["y"]), strict=True), words["text"], strict=True))
-    rows = [[float(at[column, row].replace("−", "-")) for column in (1, 2, 3)] for row in range(len(names))]
+    rows = [[float(at[column, row].replace("−", "-").strip("≈ ")) for column in (1, 2, 3)] for row in range(len(names))]
     choice = app.session_state["choice"]
     trace = run(SENTENCE, 2) if "s" in link else pipelines.run(choice.pipeline, choice.subject)
     logits = np.atleast_2d(trace["logits"])[2 if "s" in link else 0].astype(np.float64) / tau
     shown = [np.abs(softmax(logits) - value).argmin() for value in values]
-    for (y, away, power), output in zip(rows, shown, strict=True):
+    for row, ((y, away, power), output) in enumerate(zip(rows, shown, strict=True)):
+        differs = abs(y - max(row[0] for row in rows) - away) > 0.001
+        assert at[2, row].startswith("≈") == differs, "as the numbers displayed give it"
         assert (y, away) == pytest.approx((logits[output], logits[output] - logits.max()), abs=0.0051)
         assert power == pytest.approx(np.exp(logits[output] - logits.max()), abs=0.00101)
     powers = [float(text) for (column, _), text in sorted(at.items()) if column == 3 and text != "exp"]

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import likeliest, softmax
+from model.analysis import fixed, likeliest, softmax
 from pages.drawing.figures import ACCENT, BLUE, GREY, ORANGE, Axis, Figure, bars_with_numbers
 from pages.drawing.figures.base import tint
 from pages.drawing.figures.curves import adding_up
 from pages.drawing.picture import Numbers, Picture, outputs_of, picks_from
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import decimal, first, signed, three, two
+from pages.drawing.text.numbers import decimal, first, gives, signed, three, two
 
 #: An output -> the values of Choice that a click on its bar sets.
 Choose = Callable[[int], Mapping[str, object]]
@@ -117,11 +117,16 @@ def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -
     away, names = logits - logits.max(), run.graph["logits"].symbol + "/τ" * (tau != 1)
     powers, others = np.exp(away), len(logits) - len(shown)
     rest = [max(float(powers.sum() - powers[shown].sum()), 0.0)] * bool(others)
+    top = float(logits.max())
+
+    def less_most(y: float) -> str:
+        return gives(float(fixed(y)) - float(fixed(top)), y - top).removeprefix("= ")
+
     parts = adding_up(np.array([*powers[shown], *rest]), digits=3)
     below, empty = [plain("common.others", n=f"{others:,}")] * bool(others), [""] * (1 + bool(others))
     columns = [
         (names, [*(two(y) for y in logits[shown]), *empty]),
-        ("− max", [*(two(y + 0.0) for y in away[shown]), *empty]),
+        ("− max", [*(less_most(y) for y in logits[shown]), *empty]),
         ("exp", [three(power) for power in (*parts, parts.sum())]),
     ]
     return {"columns": columns, "rests": [*below, plain("common.sum")]}
