@@ -272,7 +272,7 @@ def as_map(
 ) -> Figure:
     """The effects as a heatmap with numbers in its cells, and a cross on each change that is made."""
     scale = "positive" if lab.measure in WITHOUT_SIGN else "signed"
-    most, high = limit(lab, values), on_screen(max(230, 90 + scaled(ROW * len(values))))
+    most, high = limit(lab, values), on_screen(max(440, 90 + scaled(ROW * len(values))))
     figure = heatmap(
         values, rows, columns, scale=scale, limit=most, cell=lit, clickable=True, square=False, height=high
     )
