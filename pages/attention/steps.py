@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.attention.fillers import padding
 from pages.attention.overlay import pieces_of
-from pages.attention.read import queries_and_keys, read_step, steps_of
+from pages.attention.read import read_step, steps_of
 from pages.attention.why_there import by_hand_or_why
 from pages.drawing.figures import Axis, colour_tiles, tiles
 from pages.drawing.picture import Numbers, kind_of
@@ -16,7 +16,6 @@ from pages.drawing.pictures.band import Column, band
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import percent
 from pages.screen.components.chart import chart
 from pages.screen.components.player import player
 from pages.screen.frame.pen import Pen
@@ -26,6 +25,7 @@ from pages.screen.link import select
 SECONDS = 2.0  # for each step while playing
 WIDE = 0.7  # width of the weighted sum, where a map has 1
 LEAST = 150  # pixels of each step on a phone
+MOST = 312  # pixels of the band, which leave room for the arithmetic of every step: no step moves what is below
 
 
 def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
@@ -55,6 +55,7 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     ]
     focus = prefix + (step if step in drawn else before)
     look = {"title": plain("attention.steps_title"), "focus": focus, "least": LEAST * len(drawn)}
+    look |= {} if screen.choice.big else {"most": MOST}
     said = read_step(run, at, prefix, step)
     with band_row:
         pen.show_both("steps", partial(band, columns=columns, sentence=said, **look), at, words=left)
@@ -88,13 +89,7 @@ def _stepper(step: str, steps: tuple[str, ...]) -> None:
 
 def about_masks(screen: Screen, pen: Pen, prefix: str) -> None:
     """[MASK] is a word and no mask; what a mask does to [PAD]; and a link to a mask that hides something."""
-    tokens, (_, keys) = screen.run.tokens, queries_and_keys(screen.run, prefix + "weights")
-    said = t("attention.mask_is_no_word")
-    if "[MASK]" in tokens:
-        weights = screen.run[prefix + "weights"][screen.at.head]
-        share = weights[:, [place for place, token in enumerate(keys) if token == "[MASK]"]].sum(axis=1).mean()
-        said += " " + t("attention.mask_word_here", share=percent(share))
-    st.markdown(said)
+    st.markdown(t("attention.mask_is_no_word"))
     padding(screen, pen)
     if screen.run.graph[prefix + "masked"].window is None:  # else this mask hides something itself
         pen.way_to("translation", plain("attention.way_masks"), tab="inside", block="attention", stage="masked")

@@ -69,12 +69,13 @@ def band(
     focus: str | None = None,
     marks: Mapping[str, int | None] | None = None,
     least: int = 0,
+    most: int = 10_000,
     reads: Sequence[str] = (),
 ) -> Picture:
     """Several quantities side by side, with the chosen token's row outlined.
 
     focus: the key of the quantity that is worked out; its chosen cell is outlined. marks: key -> another column to
-    outline. least: pixels; a narrower picture scrolls sideways.
+    outline. least: pixels; a narrower picture scrolls sideways. most: pixels of its height.
     """
     rows = token_axis(run, plain("axis.token"))
     fields = [[field(one.key, axis) for axis in run.axes(one.key)[-2:]] for one in columns]
@@ -112,7 +113,7 @@ def band(
         )
 
     def draw(*drawn: Numbers) -> Figure:
-        height = on_screen(max(LOW, 74 + scaled(ROW * len(rows.labels))))
+        height = min(most, on_screen(max(LOW, 74 + scaled(ROW * len(rows.labels)))))
         named = Axis(rows.title, drawn[0].axes[0].labels)
         row = place.token if place.marked else None
         matrices = [matrix(column, own) for column, own in zip(columns, drawn, strict=True)]
