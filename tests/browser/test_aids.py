@@ -208,6 +208,37 @@ def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str) -> None
     assert wide and wide["width"] > 1200, "an open box is as wide as the page"
 
 
+#: Whether the words that offer to hide a word stand on the line that is seen.
+OFFERED = """offer => { const { top } = offer.getBoundingClientRect(), words = document.createRange()
+    words.selectNodeContents(offer)
+    return offer.textContent && words.getBoundingClientRect().bottom < top + offer.offsetHeight + 4 }"""
+
+
+def test_home_ends_with_the_screen_of_a_desk_and_names_every_column(page: Page, app_url: str) -> None:
+    page.set_viewport_size(DESK)
+    many = "the old man told us that he had never seen so many people in the village ."
+    for link in ("lang=zh", "lang=en", f"lang=en&hidden=none&s={many.replace(' ', '+')}", "lang=en&input=digit"):
+        visit(page, f"{app_url}/?{link}")
+        expect(page.locator(".st-key-page_end")).to_be_visible()
+        page.locator(".overview .pic").first.wait_for()
+        page.wait_for_function(ENDS)
+        assert not page.locator(".overview .under-cell").filter(visible=False).count(), link
+        if many[:5] in link.replace("+", " "):
+            assert page.locator(".sentence .offer").evaluate(OFFERED)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_step_of_attention_moves_what_is_below(page: Page, app_url: str, lang: str) -> None:
+    page.set_viewport_size(DESK)
+    heights = set()
+    for stage in ("scores", "masked", "weights", "heads"):
+        visit(page, f"{app_url}/attention?tab=steps&stage={stage}&lang={lang}")
+        page.locator(".chart .main-svg").first.wait_for()
+        page.wait_for_function(ENDS)
+        heights.add(page.locator(".chart").first.evaluate("chart => Math.round(chart.offsetHeight)"))
+    assert len(heights) == 1
+
+
 #: Words outside pictures and equations that are written in less than 20 pixels.
 SMALL = """() => [...document.querySelectorAll('[data-testid=stMain] *')].filter(it => it.checkVisibility()
     && !it.closest('svg, .katex, .formula, option')

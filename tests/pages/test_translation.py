@@ -225,7 +225,7 @@ GOOD = (
 )
 
 
-@pytest.mark.parametrize(("sentence", "good"), zip(READY, GOOD, strict=True))
+@pytest.mark.parametrize(("sentence", "good"), [*zip(READY, GOOD, strict=True)])
 def test_sentences_are_offered_that_are_translated_well(sentence: str, good: str) -> None:
     app = opened()
     app.button_group(key="translation.ready").set_value(sentence).run()

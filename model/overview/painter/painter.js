@@ -338,7 +338,7 @@ export function overview(root, run, options) {
   /* Name the columns of the weights: all if they have room; else those attended to most. */
   function nameColumns(weights, seen) {
     if (!nodes.names.length) return
-    const cell = at.pics.w.w / run.n, room = 11.5 * at.scale, all = !at.big && cell >= room * .92
+    const cell = at.pics.w.w / run.n, room = 11.5 * at.scale, all = !at.big && cell >= room * .85
     const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]), taken = []
     const apart = (i, j) => Math.abs(i - j) * cell >= (at.big ? (nodes.wide[i] + nodes.wide[j]) / 2 + 6 : room)
     for (const j of order) {
