@@ -26,7 +26,7 @@ from pages.screen.runs import pipelines
 from pages.screen.sections.roles import measured
 from pages.translation.pictures import lines, next_pieces, text, word
 
-POOR, UNSURE = 0.4, 0.65  # below this mean probability a translation is called so
+UNSURE = 0.65  # below this mean probability a translation is called so
 BLEU = {"zh": (42, 15), "en": (39, 10)}  # written, of pairs with at most 6 and at least 12 English words: model card
 #: Each is translated well, with other words or another order than word by word.
 READY = (
@@ -158,8 +158,8 @@ def mean_probability(screen: Written, written: Translation) -> float:
 
 def warn(screen: Written) -> None:
     """A badge beside a translation of low probability."""
-    if (mean := mean_probability(screen, screen.written)) < UNSURE:
-        st.markdown(f":orange-badge[{word('poor' if mean < POOR else 'unsure')}]", width="content")
+    if mean_probability(screen, screen.written) < UNSURE:
+        st.markdown(f":orange-badge[{word('unsure')}]", width="content")
 
 
 def likelihood(screen: Written, written: Translation) -> str:

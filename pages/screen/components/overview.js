@@ -26,7 +26,7 @@ export default function({ data, parentElement, setTriggerValue }, { fromBytes, o
   else
     root.shown = overview(root, run, {
       place: here(document.overviewPlace?.place),
-      below: innerHeight < 780 ? 46 : 90,  // a low screen keeps the room that opened pictures need
+      below: innerHeight < 780 ? 46 : 90,  // opened pictures need room
       on: {
         need: (role, place, token) => root.send('need', { role, id: root.run.id, place: changed(place), at: { ...place, token } }),
         more: (role, place) => root.send('need', { role, id: root.run.id, place: document.overviewPlace ? changed(place) : {}, at: place }),
