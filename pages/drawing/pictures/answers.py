@@ -120,7 +120,7 @@ def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -
     top = float(logits.max())
 
     def less_most(y: float) -> str:
-        return gives(float(fixed(y)) - float(fixed(top)), y - top).removeprefix("= ")
+        return gives(float(fixed(y)) - float(fixed(top)), y - top).removeprefix("= ").replace(" ", "")
 
     parts = adding_up(np.array([*powers[shown], *rest]), digits=3)
     below, empty = [plain("common.others", n=f"{others:,}")] * bool(others), [""] * (1 + bool(others))
