@@ -16,6 +16,7 @@ measures what the heads and neurons of a Hugging Face folder do, for the pages t
 """
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 
 import torch
@@ -42,37 +43,20 @@ def main() -> None:
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
 
-    if arguments.recipe == "text":
-        from model.training import text
-
-        text.train(data, checkpoints, arguments.tokens, arguments.peak, arguments.seed, arguments.start_from)
-    elif arguments.recipe == "translation":
-        from model.training import translation
-
-        translation.train(data, checkpoints, arguments.tokens, arguments.peak, arguments.seed, arguments.start_from)
-    elif arguments.recipe == "digits":
-        from model.training import digits
-
-        digits.train(data, checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
-    elif arguments.recipe == "flat":
-        from model.training import flat
-
-        flat.train(data, checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
-    elif arguments.recipe == "doubt":
-        from model.training import doubt
-
-        doubt.make(data, arguments.seed)
-    elif arguments.recipe == "lens":
-        from model.training import lens
-
-        lens.make(data, arguments.seed)
-    elif arguments.recipe == "evaluate":
+    if arguments.recipe == "evaluate":
         from model.training.evaluate import evaluate, evaluate_others
 
         if arguments.model:
             evaluate_others(data, arguments.model)
         else:
             evaluate(data)
+        return
+    recipe = import_module(f"model.training.{arguments.recipe}")
+    if arguments.recipe in ("doubt", "lens"):
+        recipe.make(data, arguments.seed)
+    else:
+        long = [arguments.epochs] if arguments.recipe in ("digits", "flat") else [arguments.tokens, arguments.peak]
+        recipe.train(data, checkpoints, *long, arguments.seed, arguments.start_from)
 
 
 if __name__ == "__main__":

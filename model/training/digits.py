@@ -125,16 +125,29 @@ def change_pen(images: Tensor, dice: torch.Generator) -> Tensor:
     return (pen / pen.amax((1, 2, 3), keepdim=True).clamp(min=0.2))[:, 0].clamp(0, 1)
 
 
+def pixels(images: Tensor) -> Tensor:
+    return torch.arange(SIZE, device=images.device, dtype=images.dtype)
+
+
+def box(images: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """The first and last pixel with ink of each image, along x, then y."""
+    inked = images >= FAINTEST * images.amax((1, 2), keepdim=True).clamp(min=0.1)
+    for other in (1, 2):
+        there = inked.any(other)
+        yield torch.where(there, pixels(images), SIZE).amin(1), torch.where(there, pixels(images), -1).amax(1)
+
+
+def grid(x: Tensor, y: Tensor) -> Tensor:
+    """Places to look up, from those along both sides (image, side) each."""
+    side = x.shape[1]
+    return torch.stack([x[:, None, :].expand(-1, side, -1), y[:, :, None].expand(-1, -1, side)], dim=-1)
+
+
 def prepare_batch(images: Tensor) -> Tensor:
     """`model.digits.prepare` for images (image, 28, 28) with ink bright: the longest side 20 px, centred by mass."""
-    inked = images >= FAINTEST * images.amax((1, 2), keepdim=True).clamp(min=0.1)
-    pixel = torch.arange(SIZE, device=images.device, dtype=images.dtype)
+    pixel = pixels(images)
     places, scales, corners = [], [], []
-    for axis in (2, 1):  # x, then y
-        other = 3 - axis
-        there = inked.any(other)
-        first = torch.where(there, pixel, SIZE).amin(1)
-        last = torch.where(there, pixel, -1).amax(1)
+    for other, (first, last) in enumerate(box(images), 1):
         mass = images.sum(other)
         mean = (mass * pixel).sum(1) / mass.sum(1).clamp(min=1e-3)
         scales.append(BOX / (last + 1 - first).clamp(min=1))
@@ -145,9 +158,7 @@ def prepare_batch(images: Tensor) -> Tensor:
         corner = (MIDDLE - (mean + 0.5 - first) * scale - 0.001).ceil()
         source = first[:, None] + (pixel + 0.5 - corner[:, None]) / scale[:, None]
         places.append(source * 2 / SIZE - 1)
-    x, y = places
-    grid = torch.stack([x[:, None, :].expand(-1, SIZE, -1), y[:, :, None].expand(-1, -1, SIZE)], dim=-1)
-    prepared = look_up(images, grid)
+    prepared = look_up(images, grid(*places))
     ink = torch.where(prepared >= FAINTEST, prepared, torch.nan).flatten(1)
     white = ink.nanquantile(1 - WHITE_SHARE, dim=1)[:, None, None].nan_to_num(1).clamp(min=0.2)
     return (prepared / white).clamp(0, 1)
@@ -155,18 +166,9 @@ def prepare_batch(images: Tensor) -> Tensor:
 
 def scan(images: Tensor, threshold: Tensor) -> Tensor:
     """Each digit's box stretched over SCAN_SIDE² pixels, black or white: (image, 16, 16). threshold: (image)."""
-    inked = images >= FAINTEST * images.amax((1, 2), keepdim=True).clamp(min=0.1)
-    pixel = torch.arange(SIZE, device=images.device, dtype=images.dtype)
     middle = (torch.arange(SCAN_SIDE, device=images.device) + 0.5) / SCAN_SIDE
-    places = []
-    for other in (1, 2):  # x, then y
-        there = inked.any(other)
-        first = torch.where(there, pixel, SIZE).amin(1)
-        last = torch.where(there, pixel, -1).amax(1)
-        places.append((first[:, None] + middle * (last + 1 - first)[:, None]) * 2 / SIZE - 1)
-    x, y = places
-    grid = torch.stack([x[:, None, :].expand(-1, SCAN_SIDE, -1), y[:, :, None].expand(-1, -1, SCAN_SIDE)], dim=-1)
-    return (look_up(images, grid) > threshold[:, None, None]).float()
+    places = [(first[:, None] + middle * (last + 1 - first)[:, None]) * 2 / SIZE - 1 for first, last in box(images)]
+    return (look_up(images, grid(*places)) > threshold[:, None, None]).float()
 
 
 def as_scanned(images: Tensor, dice: torch.Generator) -> Tensor:

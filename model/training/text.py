@@ -157,6 +157,13 @@ def training_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tenso
     return {language: encode(tokenizer, lines) for language, lines in kept.items()}
 
 
+def report(bar: tqdm, count: int, steps: int, loss: Tensor, over: Tensor, rate: float) -> None:
+    """Move the bar of progress on, and sometimes say how far training is."""
+    bar.update(count)
+    if steps % 20 == 0:
+        bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
+
+
 def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, start_from: Path | None) -> None:
     """Train on `tokens` pieces in all (padding not counted), resuming from `checkpoints` if it holds a run.
 
@@ -199,9 +206,7 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
             take_step(network, optimizers, rate * peak * PEAK_RATE)
             count = int((ids != PAD).sum())
             seen, steps = seen + count, steps + 1
-            bar.update(count)
-            if steps % 20 == 0:
-                bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
+            report(bar, count, steps, loss, over, rate)
             if time.monotonic() > due or seen >= tokens:
                 due = time.monotonic() + PAUSE
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {validate(network, held, where)}")

@@ -226,9 +226,7 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
             (loss + WEIGHT * over).backward()
             take_step(networks, optimizers, rate * peak * PEAK_RATE)
             seen, steps = seen + count, steps + 1
-            bar.update(count)
-            if steps % 20 == 0:
-                bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
+            text.report(bar, count, steps, loss, over, rate)
             if time.monotonic() > due or seen >= tokens:
                 due = time.monotonic() + text.PAUSE
                 figures = validate(networks, held, encoded_held, where)
