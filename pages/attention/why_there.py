@@ -165,7 +165,7 @@ class Asked:
     def read_largest(self, parts: np.ndarray, total: float) -> str:
         place, above = self.largest(parts), float(parts.sum())
         source = self.scores.of_keys[place]
-        reason = word(f"because_{kind_of(source, self.screen.run)}", layer=layer_of(source) + 1, **self.names)
+        reason = word(f"because.{kind_of(source, self.screen.run)}", layer=layer_of(source) + 1, **self.names)
         said: dict[str, object] = {"what": self.what, "score": two(total), "above": two(abs(above))}
         said |= {"part": first(parts) if above > 0 else last(parts), "reason": reason}
         return text("read_above" if above > 0 else "read_below", **said, **self.names)

@@ -76,7 +76,7 @@ def unavailable_or_start(
         return
     st.markdown(text("start_help"))
     if unread:
-        st.warning(t(f"lesson.error_{unread.reason}", **unread.values), icon=":material/broken_image:")
+        st.warning(t(f"lesson.error.{unread.reason}", **unread.values), icon=":material/broken_image:")
     clear, left_out = clear_here(screen, lesson)
     start.draw(screen, lesson, [question for question, *_ in clear.values()], left_out)
 

@@ -96,4 +96,4 @@ def _share(best: np.ndarray, pattern: HeadPattern, tokens: Sequence[str]) -> flo
 
 
 def _words(name: str) -> tuple[str, str]:
-    return plain(f"heads.kind_{name}"), plain(f"heads.brief_{name}")
+    return plain(f"heads.kind.{name}"), plain(f"heads.brief.{name}")

@@ -84,7 +84,7 @@ def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, sc
     if changed_elsewhere:
         st.info(text("as_it_is"), icon=":material/restart_alt:")
     if unread:
-        st.warning(text(f"error_{unread.reason}", **unread.values), icon=":material/broken_image:")
+        st.warning(text(f"error.{unread.reason}", **unread.values), icon=":material/broken_image:")
     if lesson.input not in (None, screen.choice.input):
         st.info(text(f"wants_{lesson.input}"), icon=":material/swap_horiz:")
         st.button(word(f"take_{lesson.input}"), key="lesson.wanted", on_click=select, kwargs=WANTED[lesson.input])

@@ -101,7 +101,7 @@ def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
         "out": f"{shape_text(step.output, False)} = {shape_text(step.output, True)}",
     }
     sides |= {name: str(getattr(step, name)) for name in COUNTS}
-    pairs = (word("pair", name=word(f"column_{name}"), text=in_symbols(side)) for name, side in sides.items())
+    pairs = (word("pair", name=word(f"column.{name}"), text=in_symbols(side)) for name, side in sides.items())
     st.markdown("\n".join(f"- {pair}" for pair in pairs))
     if work := step.multiply_adds.number:
         cells = step.output.size
@@ -246,7 +246,7 @@ def show_on_one_page(screen: Screen) -> None:
             rows.append((plain(f"{name}.title"), formulas, t(page.purpose_of(screen))))
     st.markdown(f"**{word('on_one_page')}**")
     st.markdown(
-        markdown_table([word(f"column_{name}") for name in ("part", "equation", "purpose")], rows, ":--|:--|:--")
+        markdown_table([word(f"column.{name}") for name in ("part", "equation", "purpose")], rows, ":--|:--|:--")
     )
 
 

@@ -59,7 +59,7 @@ def name_of(cost: CostSettings, here: EncoderConfig) -> str:
 
 def called(screen: Screen, name: str) -> str:
     """An encoder in words. name: as in Settings."""
-    return screen.choice.model if name == HERE else word(f"preset_{name}")
+    return screen.choice.model if name == HERE else word(f"presets.{name}")
 
 
 def encoder_settings(screen: Screen, pen: Pen) -> Settings:

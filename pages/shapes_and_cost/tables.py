@@ -42,8 +42,8 @@ text, word = texts_of("shapes_and_cost")
 
 
 def table(rows: list, columns: str, **options) -> pd.DataFrame:
-    """A table whose headings are the texts "column_{name}". columns: the names, with spaces between."""
-    return pd.DataFrame(rows, columns=[word(f"column_{name}") for name in columns.split()], **options)
+    """A table whose headings are the texts "column.{name}". columns: the names, with spaces between."""
+    return pd.DataFrame(rows, columns=[word(f"column.{name}") for name in columns.split()], **options)
 
 
 def in_bytes(number: int) -> str:

@@ -187,7 +187,7 @@ def test_chinese_sentences_stand_behind_each_other_without_a_space() -> None:
 
 
 def test_between_the_marks_of_code_nothing_is_escaped() -> None:
-    said = t("error.checkpoint_setting", folder="a`_b", setting="problem_type", value="x*y")
+    said = t("error.checkpoint.setting", folder="a`_b", setting="problem_type", value="x*y")
     assert "`problem_type`" in said and "`a'_b`" in said and "`x*y`" in said
 
 

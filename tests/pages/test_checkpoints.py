@@ -152,7 +152,7 @@ def test_a_folder_that_vanishes_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     app = open_page("attention", model=name, s="the cat")
     shutil.rmtree(tmp_path / "bert")
     app.run()
-    assert [error.value for error in app.error] == [t("error.checkpoint_no_folder", folder="bert")]
+    assert [error.value for error in app.error] == [t("error.checkpoint.no_folder", folder="bert")]
 
 
 def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
@@ -171,7 +171,7 @@ def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
 def test_every_reason_has_a_sentence_in_both_languages() -> None:
     for language in LANGUAGES:
         for reason, sentence in SENTENCES.items():
-            said = catalogue(language)[f"error.checkpoint_{reason}"]
+            said = catalogue(language)[f"error.checkpoint.{reason}"]
             assert set(re.findall(r"\{(\w+)\}", said)) <= set(re.findall(r"\{(\w+)\}", sentence))
 
 
@@ -355,7 +355,7 @@ def test_on_a_machine_of_ones_own_a_name_on_the_hub_is_fetched_in_the_drawer_and
     online.fails = ConnectionError("no route")
     app.text_input(key="drawer.add").set_value("org/bert").run()
     assert [error.value for error in app.error] == [
-        t("error.checkpoint_hub_unreachable", folder="org/bert", why="ConnectionError")
+        t("error.checkpoint.hub_unreachable", folder="org/bert", why="ConnectionError")
     ]
     online.fails = None
     for name in ("../bert", str(online.online), "here/bert"):

@@ -788,7 +788,7 @@ def test_a_class_goes_on_with_another_input_where_a_question_follows_and_what_is
 def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: Store) -> None:
     app = for_teachers("homework", lang="en", s="the dog chased the cat .")
     run_fine(app.selectbox(key="homework.kind").set_value("first"))
-    task, hidden, lost = app.query_params["goal"], app.query_params["hidden"], catalogue("en")["goal.far_no_guess"]
+    task, hidden, lost = app.query_params["goal"], app.query_params["hidden"], catalogue("en")["goal.far.no_guess"]
     turn_to(app, "class").run()
     click(app, "start")
     code, key = code_of(app), key_of(app)

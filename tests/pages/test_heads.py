@@ -74,7 +74,7 @@ def test_all_heads_are_named_by_their_roles_with_shares_or_all_by_this_run(lang:
     for word, name in zip(tiles[roles], names.values(), strict=True):
         assert word == f"{name.kind} {name.figure}".strip(), "each tile has its role and its figure"
     assert {name.kind for name in names.values()} == {""} | {
-        catalogue(lang)[f"heads.kind_{kind}"] for kind in ("previous", "itself", "next", "broad", "relation")
+        catalogue(lang)[f"heads.kind.{kind}"] for kind in ("previous", "itself", "next", "broad", "relation")
     }
 
 

@@ -129,7 +129,7 @@ def test_table_computes_itself_who_reached_the_goal() -> None:
     assert [row["reached"] for row in found] == ["✓", *"✗✗"]
     assert found[0]["sentence"] == SENTENCE
     assert "“去”" in found[1]["far"] and "“在”" in found[0]["task"]
-    assert found[2]["far"] == words["goal.far_elsewhere"]
+    assert found[2]["far"] == words["goal.far.elsewhere"]
     assert words["homework.reached"].format(reached=1, all=3) in texts(app)
 
 
@@ -159,14 +159,14 @@ def test_whatever_is_pasted_gets_a_row_and_a_sentence() -> None:
     found, words = rows(handed_over("junk", *told, "=1+1")), catalogue("en")
     assert len(found) == len(told)
     for row, far in zip(found, told.values(), strict=True):
-        assert row["far"].startswith(words[f"goal.far_{far}"].partition("{")[0])
+        assert row["far"].startswith(words[f"goal.far.{far}"].partition("{")[0])
         assert row["reached"] == ("✓" if far == "first_reached" else "✗")
     assert catalogue("en")["homework.no_links"] in texts(handed_over("no link", "at all"))
 
 
 def test_of_too_many_links_the_rest_is_not_computed() -> None:
     found = rows(handed_over(*[link()] * (MOST_LINKS + 2)))
-    over = catalogue("en")["goal.far_over"].format(most=MOST_LINKS)
+    over = catalogue("en")["goal.far.over"].format(most=MOST_LINKS)
     assert len(found) == MOST_LINKS + 2 and [row["far"] == over for row in found].count(True) == 2
     assert len(handed_in("http://x/ " * 100_000)) == MOST_ROWS
 
@@ -186,7 +186,7 @@ def test_slow_links_are_skipped_and_others_take_turns_between_links(
     monkeypatch.setattr(homework, "AT_ONCE", 0.0)
     found = rows(handed_over(link(edits=OFF), link(sentence=slow), link()))
     assert [row["reached"] for row in found] == ["✓", "✗", "✗"]
-    assert found[1]["far"] == catalogue("en")["goal.far_overdue"] and "“去”" in found[2]["far"]
+    assert found[1]["far"] == catalogue("en")["goal.far.overdue"] and "“去”" in found[2]["far"]
     assert len(pages) == 3 == len(set(map(id, pages))) and all(pages)
 
 

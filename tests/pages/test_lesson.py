@@ -583,7 +583,7 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     assert made["blur"].minutes == 7
     app.selectbox(key="lesson.new.which").set_value("mine").run()
     click(app, "new.add")
-    assert catalogue("en")["lesson.error_empty"] in texts(app)
+    assert catalogue("en")["lesson.error.empty"] in texts(app)
     app.text_area(key="lesson.new.ask").set_value("Which?")  # what is typed just before a click comes with it
     app.text_area(key="lesson.new.options").set_value("one")
     click(app, "new.add")
@@ -713,7 +713,7 @@ def test_nothing_of_what_a_teacher_pastes_is_cut_and_what_is_too_long_is_said() 
             assert (too_long in texts(app)) == (letters > most)
     app.text_area(key="lesson.new.options").set_value("a\nb").run()
     click(app, "new.add")
-    assert words["lesson.error_words"].format(number=1, most=MOST_WORDS) in texts(app)
+    assert words["lesson.error.words"].format(number=1, most=MOST_WORDS) in texts(app)
     assert app.text_area(key="lesson.new.ask").value == "w" * (MOST_WORDS + 1), "it waits to be shortened"
     assert "lesson" not in app.query_params
 
@@ -758,7 +758,7 @@ def test_a_question_that_is_begun_waits_while_its_teacher_looks_for_its_place() 
 def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_tour_begins() -> None:
     for broken in ("no-such-lesson", "e30"):
         app = open_page("lesson", s=SENTENCE, lesson=broken)
-        assert catalogue("en")["lesson.error_file"] in texts(app) and asked(app, "word")
+        assert catalogue("en")["lesson.error.file"] in texts(app) and asked(app, "word")
 
 
 def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:

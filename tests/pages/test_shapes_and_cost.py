@@ -56,7 +56,7 @@ def open_part(tab: str, **link: str) -> AppTest:
 
 def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
     """The table with these columns, named by their keys."""
-    wanted = {catalogue(lang)[f"shapes_and_cost.column_{name}"] for name in columns}
+    wanted = {catalogue(lang)[f"shapes_and_cost.column.{name}"] for name in columns}
     return next(frame.value for frame in app.dataframe if wanted <= set(frame.value.columns))
 
 
@@ -226,7 +226,7 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
     read = unmarked(texts(app))
     assert "\\\\" not in texts(app), "escaped once"
     assert f"are half of a layer’s work at n = 2·d_model + d_ff = {half}." in read
-    assert f"{catalogue('en')[f'shapes_and_cost.preset_{base}']} (d_model = {config.d_model}): at n =" in read
+    assert f"{catalogue('en')[f'shapes_and_cost.presets.{base}']} (d_model = {config.d_model}): at n =" in read
 
 
 def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:

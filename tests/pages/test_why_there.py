@@ -191,7 +191,7 @@ def test_every_source_has_its_words() -> None:
     kinds = {kind for kind, _ in every_source()} | {EDIT}
     assert len(kinds) == 10
     words = catalogue("en")
-    assert not [kind for kind in kinds for text in ("source.", "why.because_") if f"{text}{kind}" not in words]
+    assert not [kind for kind in kinds for text in ("source.", "why.because.") if f"{text}{kind}" not in words]
 
 
 def test_a_part_leads_to_the_page_on_which_it_was_computed() -> None:

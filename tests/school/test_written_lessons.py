@@ -104,7 +104,7 @@ def test_a_text_that_is_no_lesson_says_what_is_wrong(text: str, reason: str) -> 
         lesson_from_text(text)
     assert refused.value.reason == reason or (refused.value.reason, reason) == ("place", "question")
     for language in LANGUAGES:
-        said = catalogue(language)[f"lesson.error_{refused.value.reason}"]
+        said = catalogue(language)[f"lesson.error.{refused.value.reason}"]
         assert set(re.findall(r"\{(\w+)\}", said)) <= refused.value.values.keys()
 
 

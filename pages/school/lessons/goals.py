@@ -1,6 +1,6 @@
 """Homework goals: what to reach, and how far a run is from it. Independent of Streamlit.
 
-The words of a task are the texts "goal.{name}", what to do, and "goal.far_{far}", how far one is.
+The words of a task are the texts "goal.{name}", what to do, and "goal.far.{far}", how far one is.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -21,7 +21,7 @@ def task_line(page: str) -> None:
     if (goal := choice.goal) is None or page in ("class", "lesson") or (choice.big and page != TASKS[goal.name].page):
         return
     found = judged(choice, goal)
-    far = t(f"goal.far_{found.far}", **found.said)
+    far = t(f"goal.far.{found.far}", **found.said)
     with st.container(horizontal=True, vertical_alignment="center", key="task"):
         said = f":gray[{t('goal.line', task=in_words(goal))}]"
         done, send = "**✓** " * found.reached, f" {t('goal.send')}" * found.reached

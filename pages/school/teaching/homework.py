@@ -69,7 +69,7 @@ def _make(screen: Screen) -> None:
     """Choose a task and its values, and show its link. The choice is also in the teacher's own link."""
     goal = screen.choice.goal
     if kind_of(screen.run) != "words":
-        st.info(t("goal.far_drawing"))
+        st.info(t("goal.far.drawing"))
         return
     usual = _usual(screen)
     names, hidden = {"": word("no_kind")}, hidden_in(screen)
@@ -317,7 +317,7 @@ def as_table(checked: Checked) -> pd.DataFrame:
     for number, ((name, _), (found, choice)) in enumerate(zip(checked.handed, checked.found, strict=True), 1):
         sentence = choice.sentence[:MOST_SENTENCE] if choice and choice.input == "sentence" else ""
         task = in_words(choice.goal) if choice and choice.goal else ""
-        far = plain(f"goal.far_{found.far}", **found.said)
+        far = plain(f"goal.far.{found.far}", **found.said)
         rows.append((number, name, "✓" if found.reached else "✗", far, sentence, task))
     return pd.DataFrame(rows, columns=columns).set_index(columns[0])
 

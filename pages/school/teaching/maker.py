@@ -57,7 +57,7 @@ def make_a_lesson(screen: Screen, lesson: Lesson) -> None:
             return
         st.markdown(text("make_how"))
         if refused := st.session_state.pop(REFUSED, None):
-            st.warning(text(f"error_{refused.reason}", **refused.values), icon=":material/error:")
+            st.warning(text(f"error.{refused.reason}", **refused.values), icon=":material/error:")
         if lesson.name == OWN:
             _held(screen, lesson)
         else:

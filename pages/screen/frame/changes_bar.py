@@ -183,7 +183,7 @@ def side_in_words(edit: Edit) -> list[str]:
     part, _, name = edit.key.rpartition(".")
     sub = part.rpartition(".")[2]
     told = sub in ("attention", "cross") and name != "output"
-    return [plain("change.decoder"), *([plain(f"change.quantity_{sub}_output")] if told else [])]
+    return [plain("change.decoder"), *([plain(f"change.quantity.{sub}_output")] if told else [])]
 
 
 def layer_in_words(edit: Edit) -> str:
@@ -204,19 +204,19 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
         return edit.key
     name = quantity.key.rpartition(".")[2]
     if name.isdigit():
-        return plain("change.quantity_in_head", step=int(name) + 1)
+        return plain("change.quantity.in_head", step=int(name) + 1)
     return plain(named(quantity))
 
 
 def named(quantity: Quantity) -> str:
     """The key of the reader's name for a quantity: for all that can be changed, except steps inside a head."""
     if quantity.operation in ("add", "norm") and quantity.layer is not None:
-        return f"change.quantity_{quantity.operation}"
+        return f"change.quantity.{quantity.operation}"
     if quantity.key == "norm":
-        return "change.quantity_norm_final"
+        return "change.quantity.norm_final"
     part, _, name = quantity.key.rpartition(".")
     owner = part.rpartition(".")[2]
-    return f"change.quantity_{owner}_{name}" if name == "output" else f"change.quantity_{name}"
+    return f"change.quantity.{owner}_{name}" if name == "output" else f"change.quantity.{name}"
 
 
 def toggled(edit: Edit) -> tuple[Edit, ...]:

@@ -166,7 +166,7 @@ def translator(choice: Choice) -> Translator:
 
 def explain_checkpoint(error: CheckpointError) -> None:
     """Say why a folder cannot be read."""
-    st.error(t(f"error.checkpoint_{error.reason}", **error.values), icon=":material/folder_off:")
+    st.error(t(f"error.checkpoint.{error.reason}", **error.values), icon=":material/folder_off:")
 
 
 def explain_weights(error: WeightsError) -> None:

@@ -33,7 +33,7 @@ def vector_by(screen: Screen) -> str:
 def no_head(screen: Screen) -> None:
     """Say why there is no answer."""
     if why_not := screen.pipeline.unanswered:
-        st.info(t(f"error.checkpoint_{why_not.reason}", **why_not.values), icon=":material/lightbulb:")
+        st.info(t(f"error.checkpoint.{why_not.reason}", **why_not.values), icon=":material/lightbulb:")
         return
     if "makers" in ways_of(screen):  # the vector is the answer
         return
