@@ -77,7 +77,7 @@ def _to_softmax(screen: Screen, prefix: str, cell: tuple[int, ...]) -> Iterator[
             parts = 1 + len(screen.run.config.distance_terms)
             name = "scaled_sum" if step == "scaled" and parts > 1 else step
             said = gives(round(before, 2) * value / before, value) if step == "scaled" else _two(value)
-            yield f"<span>{plain(f'attention.step_{name}', parts=parts)}</span><i></i><b>{said}</b>"
+            yield f"<span>{plain(f'attention.step.{name}', parts=parts)}</span><i></i><b>{said}</b>"
             before = value
 
 

@@ -82,7 +82,7 @@ def _stepper(step: str, steps: tuple[str, ...]) -> None:
     """Buttons for the steps, and one that plays them."""
     parts = steps.index("scores")  # the steps before it add up to the scores
     named = {"scores": "sum", "scaled": "scaled_sum"} if parts else {}
-    words = [plain(f"attention.step_{named.get(name, name)}", parts=parts) for name in steps]
+    words = [plain(f"attention.step.{named.get(name, name)}", parts=parts) for name in steps]
     either("stage", plain("attention.steps"), steps, words, step, label_visibility="collapsed")
     player("attention", steps.index(step), len(steps), lambda shown: select(stage=steps[shown]), SECONDS)
 

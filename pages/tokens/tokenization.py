@@ -47,7 +47,7 @@ def table_of_tokens(screen: Screen, groups: list[list[int]], pieces: list[str], 
             word("column_id"): [", ".join(map(str, own)) if several else own[0] for own in ids],
             "pos": pd.array([run.rows[place] for place in first], dtype="Int64"),
             **({word("column_segment"): sentences} if "B" in sentences else {}),
-            word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
+            word("column_kind"): [word(f"kind.{kind}") for kind in kinds],
         },
     )
     draw_table(

@@ -523,7 +523,7 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     shown = asked_in(app, classes)[-1].shown
     assert shown["reads"] == reads and reads in texts(app).replace("\\", "")
     about = {
-        lang: f"{catalogue(lang)['tour.weights']} · {catalogue(lang)['lesson.make_row'].format(token=row)} · {at}"
+        lang: f"{catalogue(lang)['tour.weights']} · {catalogue(lang)['lesson.maker.row'].format(token=row)} · {at}"
         for lang, at in (("en", "layer 3, head 4"), ("zh", "第 3 层第 4 头"))
     }
     assert shown["about"] == about and about["en"] in texts(app).replace("\\", "")

@@ -623,7 +623,7 @@ def test_a_lesson_of_ours_is_copied_and_no_question_of_it_is_lost() -> None:
     for close in ("edit.2", "new.cancel"):  # closed again, the next one is added
         click(app, "edit.2")
         click(app, close)
-        assert catalogue("en")["lesson.make_put"] in [button.label for button in app.button]
+        assert catalogue("en")["lesson.maker.put"] in [button.label for button in app.button]
         assert "lesson.new.cancel" not in [button.key for button in app.button] and made() == [
             ours[1],
             ours[0],
@@ -665,12 +665,12 @@ def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put
         look = Look(OWN, "tap", replace(run_of(app), token=at - 1), Truth(None, 0.0, {}, (), {}))
         for name in VIEWS:
             app.selectbox(key="lesson.new.place").set_value(name).run()
-            assert (words["lesson.make_bare"] in texts(app)) != bool(of_place(name, look)), (name, at)
+            assert (words["lesson.maker.bare"] in texts(app)) != bool(of_place(name, look)), (name, at)
     token = run_of(app).trace.tokens[2]
     app.selectbox(key="lesson.new.place").set_value("attention").run()
-    row = words["lesson.make_row"].format(token=token)
+    row = words["lesson.maker.row"].format(token=token)
     view = f"{words['attention.title']} · 第 3 层第 7 头 · {row} · “{shortened(SENTENCE)}”"
-    assert words["lesson.make_view"].format(view=view) in texts(app).replace("\\", "")
+    assert words["lesson.maker.view"].format(view=view) in texts(app).replace("\\", "")
     app.text_area(key="lesson.new.ask").set_value("Which?").run()
     click(app, "new.tokens")
     click(app, "new.add")
@@ -709,7 +709,7 @@ def test_nothing_of_what_a_teacher_pastes_is_cut_and_what_is_too_long_is_said() 
                 .text_area(key=f"lesson.new.{name}")
             )
             assert box.value == "w" * letters and not box.proto.max_chars
-            too_long = words["lesson.make_long"].format(n=letters, most=most)
+            too_long = words["lesson.maker.long"].format(n=letters, most=most)
             assert (too_long in texts(app)) == (letters > most)
     app.text_area(key="lesson.new.options").set_value("a\nb").run()
     click(app, "new.add")

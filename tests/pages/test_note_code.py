@@ -41,7 +41,7 @@ def test_a_notes_code_stands_beside_ours_with_the_numbers_of_this_run(name: str)
         app, words = with_code(name, s=SENTENCE, layer="3", token="2", lang=language), catalogue(language)
         texts, codes = ([shown.value for shown in elements] for elements in (app.markdown, app.code))
         with speaking(language):
-            found = [block for block in BLOCKS if t(f"note_code.differs_{block.key}") in texts]
+            found = [block for block in BLOCKS if t(f"note_code.differs.{block.key}") in texts]
         assert [block.key for block in found] == PLACES[name]
         tables = [text for text in texts if f"| {words['note_code.ours']} |" in text]
         for block, table in zip(found, tables, strict=True):
@@ -55,5 +55,5 @@ def test_of_a_network_of_others_the_notes_code_is_shown_and_not_run(monkeypatch:
     monkeypatch.setenv("MODELS", str(MINILM))
     app = with_code("attention", s=SENTENCE, model=next(iter(offered())))
     texts = [shown.value for shown in app.markdown]
-    assert catalogue("en")["note_code.differs_MultiHeadAttention_000"] in texts
+    assert catalogue("en")["note_code.differs.MultiHeadAttention_000"] in texts
     assert not any("| here |" in text for text in texts)

@@ -98,7 +98,7 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
     words, (first, answers) = catalogue("zh"), sheet.split('<section class="answers">')
     answer = words["lesson.own_answer"].format(answer="<b>啊</b>").replace("**", "")
     assert f"☐ {html.escape('<b>啊</b>')}" in first and html.escape(answer) in answers and len(sheet) < 30_000
-    row = words["lesson.make_row"].format(token="[MASK]")
+    row = words["lesson.maker.row"].format(token="[MASK]")
     assert f"{words['tour.weights']} · {row} · 第 2 层第 4 头" in first, "of which head and row is asked"
     asks, shown = (numbers(pictures[key]["data"][0]["z"]) for key in ("paper.own.asked", "paper.own"))
     assert '"picture:paper.own.asked"' in first and '"picture:paper.own"' in answers

@@ -576,5 +576,5 @@ def of_place(place: str, look: Look) -> list[Picture]:
     drawn = pictures(OF_PAGE[page], False, look)
     if page not in OF_A_ROW:
         return drawn
-    row = plain("lesson.make_row", token=placed(look.case.tokens)[look.token])
+    row = plain("lesson.maker.row", token=placed(look.case.tokens)[look.token])
     return [one.with_(title=f"{one.title} · {row}") for one in drawn]

@@ -55,20 +55,20 @@ def make_a_lesson(screen: Screen, lesson: Lesson) -> None:
     with st.expander(word("make"), icon=":material/edit_note:", **lasting("lesson.maker", False)) as box:
         if not box.open:
             return
-        st.markdown(text("make_how"))
+        st.markdown(text("maker.how"))
         if refused := st.session_state.pop(REFUSED, None):
             st.warning(text(f"error.{refused.reason}", **refused.values), icon=":material/error:")
         if lesson.name == OWN:
             _held(screen, lesson)
         else:
             look = {"icon": ":material/content_copy:", "key": "lesson.copy", "on_click": _keep}
-            st.button(word("make_copy", title=title_of(lesson)), args=(_copy(lesson),), **look)
+            st.button(word("maker.copy", title=title_of(lesson)), args=(_copy(lesson),), **look)
         _add(screen, lesson)
 
 
 def _held(screen: Screen, lesson: Lesson) -> None:
     """The title, and each question with its place and buttons: move up, edit, remove."""
-    st.text_input(word("make_title"), lesson.title, key="lesson.title", on_change=_entitle)
+    st.text_input(word("maker.title"), lesson.title, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center", key=f"lesson_row_{number}"):
             place = f" · {literal(_view(screen, question))}" if question.place else ""
@@ -80,7 +80,7 @@ def _held(screen: Screen, lesson: Lesson) -> None:
             st.markdown(said, width="stretch")
             acts = {"up": ("arrow_upward", _raise), "edit": ("edit", _edit), "remove": ("close", _remove)}
             for name, (icon, act) in acts.items():
-                look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": word(f"make_{name}")}
+                look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": word(f"maker.{name}")}
                 look["disabled"] = name == "up" and not number
                 st.button(look["help"], key=f"icon.{name}.{number}", on_click=act, args=(number,), **look)
 
@@ -95,7 +95,7 @@ def _view(screen: Screen, question: Question) -> str:
     said = [*filter(None, (plain(f"{name}.title"), screen.at.where((layer, head))))]
     if case and case.trace.ids:
         if ours or name in OF_A_ROW:
-            said.append(word("make_row", token=placed(case.tokens)[case.token]))
+            said.append(word("maker.row", token=placed(case.tokens)[case.token]))
         if not ours:
             said.append(plain("common.quoted", token=shortened(" ".join(case.tokens[1:-1]))))
     return " · ".join(said)
@@ -106,28 +106,28 @@ def _add(screen: Screen, lesson: Lesson) -> None:
     edited = st.session_state.get(EDITED)
     if edited is not None and (lesson.name != OWN or edited >= len(lesson.questions)):
         edited = st.session_state[EDITED] = None
-    st.markdown(f"**{word('make_add') if edited is None else word('make_edited', number=edited + 1)}**")
-    titles = {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
+    st.markdown(f"**{word('maker.add') if edited is None else word('maker.edited', number=edited + 1)}**")
+    titles = {"": word("maker.nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
     if edited is not None and (before := lesson.questions[edited]).place:
         titles = {KEPT: _view(screen, before), **titles}
     look = {"format_func": titles.__getitem__, **lasting(NEW + "place", "", among=titles)}
-    st.selectbox(word("make_place"), list(titles), **look)
+    st.selectbox(word("maker.place"), list(titles), **look)
     view = st.empty()
-    names = {MINE: word("make_mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
+    names = {MINE: word("maker.mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
     which = lasting(NEW + "which", MINE)
-    row = st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, **which)
+    row = st.selectbox(word("maker.which"), list(names), format_func=names.__getitem__, **which)
     asked = _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], lesson)
     case = case_of(screen, asked) if row == MINE else None
     if asked.place:
-        bare = "" if case is None or has_picture(asked.place, case) else text("make_bare")
-        view.caption(joined(f"{text('make_view', view=_view(screen, asked))} {bare}"))
+        bare = "" if case is None or has_picture(asked.place, case) else text("maker.bare")
+        view.caption(joined(f"{text('maker.view', view=_view(screen, asked))} {bare}"))
     if row == MINE:
         _own(asked, case)
     minutes = lasting(NEW + "minutes", USUAL_MINUTES)
-    st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
+    st.number_input(word("maker.minutes"), 1, MOST_MINUTES, width=160, **minutes)
     with st.container(horizontal=True):
         st.button(
-            word("make_put" if edited is None else "make_replace"), on_click=_put, type="primary", key=NEW + "add"
+            word("maker.put" if edited is None else "maker.replace"), on_click=_put, type="primary", key=NEW + "add"
         )
         if edited is not None:
             st.button(plain("streamlit.cancel"), on_click=_close, key=NEW + "cancel")
@@ -137,33 +137,33 @@ def _own(asked: Question, case: Case | None) -> None:
     """Boxes for a question in her own words, about its place in this run."""
     tokens = placed(case.tokens) if case else []
     _box("ask", MOST_ASK)
-    ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
+    ways = {name: word(f"maker.by_{name}") for name in OWN_GESTURES}
     by = lasting(NEW + "gesture", "tap")
-    gesture = st.segmented_control(word("make_by"), list(ways), format_func=ways.__getitem__, required=True, **by)
+    gesture = st.segmented_control(word("maker.by"), list(ways), format_func=ways.__getitem__, required=True, **by)
     if gesture == "tap":
-        st.text_area(word("make_options"), height=110, **lasting(NEW + "options", ""))
+        st.text_area(word("maker.options"), height=110, **lasting(NEW + "options", ""))
         if OPTIONS[0] <= len(tokens) <= OPTIONS[1]:
             fill = {NEW + "options": "\n".join(tokens)}
-            st.button(word("make_tokens"), key=NEW + "tokens", on_click=set_lasting, args=(fill,))
+            st.button(word("maker.tokens"), key=NEW + "tokens", on_click=set_lasting, args=(fill,))
         if options := _options():
             look = {"format_func": local, **lasting(NEW + "answer", None, among=options)}
-            answer = st.selectbox(word("make_answer"), options, **look)
-            st.caption(text("make_unmarked") if answer is None else "")
+            answer = st.selectbox(word("maker.answer"), options, **look)
+            st.caption(text("maker.unmarked") if answer is None else "")
             if case and (said := not_the_runs(replace(asked, own=Own("", answer=answer)), case)):
                 st.warning(said, icon=":material/compare_arrows:")
     else:
         with st.container(horizontal=True):
             for name, value in zip(("from", "to", "answer", "near"), USUAL[gesture], strict=True):
                 box = lasting(f"{NEW}{gesture}.{name}", value)
-                st.number_input(word(f"make_{name}"), step=1 if gesture == "number" else 0.1, width=150, **box)
+                st.number_input(word(f"maker.{name}"), step=1 if gesture == "number" else 0.1, width=150, **box)
     _box("why", MOST_WHY)
 
 
 def _box(name: str, most: int) -> None:
     """A box for her words, without a limit, which would silently cut pasted text."""
-    said = st.text_area(word(f"make_{name}"), height=68, **lasting(NEW + name, "")).strip()
+    said = st.text_area(word(f"maker.{name}"), height=68, **lasting(NEW + name, "")).strip()
     if width(said) > most:
-        st.warning(text("make_long", n=width(said), most=most), icon=":material/format_size:")
+        st.warning(text("maker.long", n=width(said), most=most), icon=":material/format_size:")
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def beside_notes(thing: object, trace: Trace, layer: int, token: int, ours: bool
     left.code(source(thing), language="python", wrap_lines=True)
     for tab, block in zip(right.tabs([word("tab", note=block.note) for block in theirs]), theirs, strict=True):
         with tab:
-            st.markdown(text(f"differs_{block.key}"))
+            st.markdown(text(f"differs.{block.key}"))
             st.code(source(*block.code), language="python", wrap_lines=True)
             if ours:
                 _run(block, trace, layer, token)
