@@ -1,6 +1,6 @@
 """Neurons of a feed-forward network: the activation function, and the words to which output vectors point."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -11,6 +11,8 @@ from torch import Tensor
 from model.activations import ACTIVATIONS
 from model.embedding import TokenEmbedding
 from model.encoder import Encoder
+
+BEGINS = "Ġ▁"  # signs that begin a word in some vocabularies
 
 
 def pushes(network: Encoder, layer: int, neuron: int | Sequence[int]) -> np.ndarray:
@@ -36,23 +38,25 @@ def pushes(network: Encoder, layer: int, neuron: int | Sequence[int]) -> np.ndar
         return (value @ network.embedding.E.weight.T).numpy()
 
 
-def in_ascii(names: Iterable[str]) -> bool:
-    """Whether all letters of an input's tokens, or of a word, are ASCII. Special tokens, and signs that begin a word,
-    do not count.
-    """
-    words = (name.lstrip("Ġ▁") for name in names if name[:1] + name[-1:] != "[]")
-    return all(letter.isascii() for word in words for letter in word if letter.isalpha())
+def scripts(names: Iterable[str]) -> frozenset[bool]:
+    """Of the words among an input's tokens, whether their letters are ASCII: both, if some are and some are not."""
+    words = [name for name in names if name[:1] + name[-1:] != "[]" and any(map(str.isalpha, name.lstrip(BEGINS)))]
+    return frozenset(map(_in_ascii, words)) or frozenset([True])
 
 
-def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None, most: int = 3) -> list[int]:
-    """Indices of the whole words to which a neuron points most: those `in_ascii` or the others, as the input is; None:
-    of any names, as for classes.
+def _in_ascii(word: str) -> bool:
+    return all(letter.isascii() for letter in word.lstrip(BEGINS) if letter.isalpha())
+
+
+def pointed_to(scores: np.ndarray, names: Sequence[str], written: Collection[bool] | None, most: int = 3) -> list[int]:
+    """Indices of the whole words to which a neuron points most, of those in the `scripts` of the input; None: of any
+    names, as for classes.
 
     scores: from `pushes`, (word or class,); negated for where it points away from. names: their words or classes.
     """
     ranked = (i for i in np.argsort(-scores, kind="stable").tolist() if scores[i] > 0 and i < len(names))
-    if ascii_only is not None:
-        ranked = (i for i in ranked if _is_word(names[i]) and in_ascii([names[i]]) == ascii_only)
+    if written is not None:
+        ranked = (i for i in ranked if _is_word(names[i]) and _in_ascii(names[i]) in written)
     return [*islice(ranked, most)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from model.graph import Graph
-from model.neurons import in_ascii, pointed_to, pushes
+from model.neurons import pointed_to, pushes, scripts
 from model.operations import Quantity
 from model.overview.pictures import keys_of
 from model.overview.run import Run
@@ -163,8 +163,8 @@ def loudest(trace: Run, layer: int, token: int) -> list[tuple[int, float, float,
     order = [i for i in np.argsort(-np.abs(values), kind="stable")[:LOUDEST].tolist() if values[i]]
     said: list[tuple[str, ...]] = [()] * len(order)
     if "logits" in trace.graph and order:
-        letters = None if trace.picture is not None else in_ascii(trace.tokens)
-        found = (pointed_to(scores, trace.outputs, letters) for scores in pushes(trace.network, layer, order))
+        written = None if trace.picture is not None else scripts(trace.tokens)
+        found = (pointed_to(scores, trace.outputs, written) for scores in pushes(trace.network, layer, order))
         said = [tuple(map(trace.outputs.__getitem__, places)) for places in found]
     exactly = [[float(f"{numbers[i]:.7g}") for i in order] for numbers in (values, before)]
     return list(zip(order, *exactly, said, strict=True))

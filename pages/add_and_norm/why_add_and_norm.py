@@ -39,7 +39,9 @@ def lengths_by_layer(run: Trace, place: Place, normed: Fate, bare: Fate) -> Pict
     figure.layout["yaxis"] |= {"type": "log", "dtick": 1}
     ends = {name: f"{value:,.0f}" for name, value in zip(("usual", "length"), values[:, -1], strict=True)}
     table = pd.DataFrame(values.T, columns=names, index=steps.labels)
-    return Picture(figure, text("read_lengths", norm=norm, **ends), title=word("lengths"), table=table, fixed=True)
+    said, layers = text("read_lengths", norm=norm, **ends), range(run.config.layers)
+    norms = [sub.norm for layer in layers for sub in run.graph.sublayers(layer) if sub.norm]
+    return Picture(figure, said, title=word("lengths"), table=table, reads=norms, every_head=True)
 
 
 def _raised(number: int) -> str:

@@ -131,7 +131,8 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
     last = whole[-1, query]
     # Rollout's sentence names the token's own share apart, so that its shares add up to 1.
     told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
-    most = first(told, three, among=range(front, len(tokens)))
+    among = [i for i in range(front, len(tokens)) if name == "mean" or i != query]
+    most = first(told, three, among=among)
 
     def draw(rows: Numbers) -> Figure:
         hover = [f"{step} · {_most(row, tokens, front)}" for step, row in zip(steps, rows.array, strict=True)]

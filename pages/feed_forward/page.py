@@ -10,10 +10,10 @@ import streamlit as st
 
 from model import Edit
 from model.measures.without import Answers, ffn_off
-from model.neurons import in_ascii
+from model.neurons import scripts
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.page import LAYER, Page, Tabs
-from pages.drawing.picture import says_words
+from pages.drawing.picture import says_words, touched
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, listed
@@ -109,7 +109,7 @@ def points_to(screen: Screen, neuron: int) -> Sequence[str]:
     asked, reader = (screen.choice.pipeline, screen.at.layer, neuron), screen.pipeline.reader
     if screen.run.picture is not None:
         return [class_label(reader.labels[i]) for i in pointed_to(*asked, None)]
-    return [reader.vocabulary[i] for i in pointed_to(*asked, in_ascii(screen.run.tokens))]
+    return [reader.vocabulary[i] for i in pointed_to(*asked, scripts(screen.run.tokens))]
 
 
 def by_hand(screen: Screen, pen: Pen, neuron: int) -> None:
@@ -143,7 +143,7 @@ def one_neuron(screen: Screen, pen: Pen) -> None:
         (words_pushed if screen.run.picture is None else classes_pushed)(screen, pen, neuron, scores)
         if screen.run.picture is None and not Neurons(screen.run, screen.at).answers:
             st.markdown(text("no_words" if screen.choice.checkpoint else "untrained"))
-        if right:
+        if right and not touched(screen.run, screen.at.head, Neurons(screen.run, screen.at).prefix + "output"):
             st.markdown(text("memory"))
     for column in right:
         with column:
@@ -162,9 +162,9 @@ def words_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> N
 
     scores: (word,).
     """
-    vocabulary, letters = screen.pipeline.reader.vocabulary, in_ascii(screen.run.tokens)
+    vocabulary, written = screen.pipeline.reader.vocabulary, scripts(screen.run.tokens)
     for column, name, sign in zip(st.columns(2, gap="medium"), ("up", "down"), (1, -1), strict=True):
-        first = pointed_to(screen.choice.pipeline, screen.at.layer, neuron, letters, PUSHED, sign)
+        first = pointed_to(screen.choice.pipeline, screen.at.layer, neuron, written, PUSHED, sign)
         names = [vocabulary[place] for place in first]
         if not names:
             continue

@@ -85,7 +85,7 @@ def both_readings(screen: Screen, pen: Pen) -> None:
     with whole:
         pen.show("one_token", partial(as_one, odd=odd[0, now], accuracy=accuracy[0]))
     with cut:
-        pen.show("patches", in_patches(patches, ink, odd[1, now], accuracy[1]))
+        pen.show("patches", in_patches(patches, ink, odd[1, now], accuracy[1], unchanged=bool(own)))
     with right:
         pen.show("with_noise", partial(with_noise, odd=odd, now=now))
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from model import Trace
+from model import Trace, analysis
 from pages.attention.overlay import over_one
 from pages.drawing.figures import ACCENT, Axis, Figure, drawing, role_colours, token_at
 from pages.drawing.figures.base import frame, tint
@@ -45,10 +45,11 @@ def as_one(run: Trace, place: Place, odd: float, accuracy: float) -> Picture:
     return Picture(_framed(drawing(run.picture), run.picture.shape, BLUE), said, shares=[weights], every_head=True)
 
 
-def in_patches(patches: Trace, ink: bytes, odd: float, accuracy: float) -> Picture:
+def in_patches(patches: Trace, ink: bytes, odd: float, accuracy: float, unchanged: bool = False) -> Picture:
     """The same drawing in patches, under the weights of [CLS] in a head that looks at strokes; a click opens that map.
 
-    ink: the drawing, as a link holds it. odd, accuracy: as for `as_one`.
+    ink: the drawing, as a link holds it. odd, accuracy: as for `as_one`. unchanged: whether it leaves out the reader's
+    changes.
     """
     seen = over_one(patches, PATCHES, f"layers.{PATCHES.layer}.attention.weights")
     n, side, front = len(patches.tokens), patches.config.patches_per_side, patches.config.tokens_in_front
@@ -63,13 +64,19 @@ def in_patches(patches: Trace, ink: bytes, odd: float, accuracy: float) -> Pictu
     for trace in figure.data:
         if trace["type"] == "heatmap":
             trace["showscale"] = False
+    said = text("read_patches", n=n, where=PATCHES.where(), odd=decimal(odd), right=percent(accuracy))
     return Picture(
         figure,
-        text("read_patches", n=n, where=PATCHES.where(), odd=decimal(odd), right=percent(accuracy)),
+        f"{said} {text('read_unchanged')}" if unchanged else said,
         shape=(n, n),
         picks=lambda row, column: Open("attention", there | {"token": token_at(row, column, side, front)}),
         fixed=True,
     )
+
+
+def _above(p: float) -> str:
+    """A probability above its bar."""
+    return decimal(p) if p >= 1e-4 else "≈ 0"
 
 
 def _framed(figure: Figure, shape: Sequence[int], colour: str) -> Figure:
@@ -88,7 +95,7 @@ def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
     """
     symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in DISTURBED[1:]}
     series = {word(f"of_{kind}"): own for kind, own in zip(KINDS, odd, strict=True)}
-    written = np.array([[float(decimal(p)) for p in row] for row in odd])  # so that readers subtract the same
+    written = np.array([[float(analysis.decimal(p)) for p in row] for row in odd])  # so that readers subtract the same
     moved = np.abs(written - written[:, :1])[:, 1:]
     (*flat, value), (*cut, value_cut) = moved.tolist()  # by noise on what makes scores, and on values
     said = {"change": unsigned(max(flat)), "value": unsigned(value), "cut": unsigned(value_cut)}
@@ -100,7 +107,7 @@ def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
         word("noise"), [word("no_noise"), *(word(f"noise_{name}", symbol=one) for name, one in symbols.items())]
     )
     most = 1.15 if big() else 1.08
-    figure = grouped_bars(series, names, word("axis_odd"), [BLUE, ORANGE], value_range=(0, most), number=decimal)
+    figure = grouped_bars(series, names, word("axis_odd"), [BLUE, ORANGE], value_range=(0, most), number=_above)
     for bars in figure.data:
         bars["textfont"] = {"size": scaled(11)}
     chosen = {"type": "rect", "yref": "paper", "x0": now - 0.5, "x1": now + 0.5, "y0": 0, "y1": 1, "layer": "below"}

@@ -75,7 +75,9 @@ def test_noise_is_chosen_in_the_open_tab_of_flat(tab: str) -> None:
     assert (app.session_state["choice"].tab, app.session_state["choice"].stage) == (tab, "K")
 
 
-@pytest.mark.parametrize("link", [{}, {"input": "digit"}, {"input": "flat"}])
+@pytest.mark.parametrize(
+    "link", [{}, {"input": "digit"}, {"input": "flat", "ink": sketch.to_code(sketch.example(0))}], ids=str
+)
 def test_flat_draws_a_digit_beside_any_input_of_other_pages(link: dict[str, str]) -> None:
     app = open_page("flat", s="the cat sat on the mat .", **link)
     before = app.session_state["choice"]
@@ -145,4 +147,4 @@ def test_each_reading_says_its_answer_in_the_colour_of_its_bars() -> None:
         frame = picture.drawn().layout["shapes"][0]
         assert frame["line"]["color"] == bar["marker"]["color"]
         assert weights in picture.says() and "“Odd”: **0.75**" in picture.says().replace("\\", "")
-        assert r"99\% of new" in picture.says()
+        assert r"99\% " in picture.says()

@@ -50,7 +50,7 @@ RECORDED = {
     "aligning_heads", "alike_map", "all_heads", "as_makers", "at_temperature", "attention_map",
     "biases", "built_up", "by_layers", "cell_by_heads", "chosen_head", "classes", "colours", "cut", "difference",
     "every_place", "gradients_by_layer", "heads_and_ffns", "in_patches", "labels",
-    "lengths_by_layer", "likeliest_outputs", "lines",
+    "likeliest_outputs", "lines",
     "loudest", "maps", "matrix", "mixed", "moved_most", "nearest", "needed", "next_pieces", "on_the_way",
     "one_by_one", "order", "origin", "over_heads", "over_one", "parts_picture", "path",
     "pixels_of_one", "plane", "probe_looks", "pushes", "quantity_map", "row_sums", "scores", "search_results",

@@ -49,11 +49,11 @@ def draw(page: Page, choice: Choice, school: School) -> None:
         page, choice = page.begins(page, choice)
     draw_on(st.context.theme.type or "light", big=choice.big)
     write_as(choice.symbols)
+    opened = _opened(page, choice)
     if READ in st.session_state and not page.asks:  # the verdict would tell the answer
         drawn = choice.with_(input=page.name) if page.draws else choice
         with st.session_state[READ]:
-            verdict(drawn.pipeline, drawn.subject, bool(choice.edits))
-    opened = _opened(page, choice)
+            verdict(drawn.pipeline, drawn.subject, bool(opened.made.edits))
     if opened.own.large:  # free its memory after drawing
         in_flight.at_end(give_back)
     _said_of_the_input(opened)

@@ -56,14 +56,16 @@ def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
 
 
 @kept(2000)
-def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None, most: int = 3, sign: int = 1) -> list[int]:
-    """Indices of the whole words to which a neuron points most, in ASCII or not; ascii_only=None: of the classes.
+def pointed_to(
+    name: str, layer: int, neuron: int, written: frozenset[bool] | None, most: int = 3, sign: int = 1
+) -> list[int]:
+    """Indices of the whole words to which a neuron points most, in the input's scripts; written=None: of the classes.
 
     sign: −1 for those away from which it points.
     """
     reader = pipelines.pipeline(name).reader
-    names = reader.labels if ascii_only is None else reader.vocabulary
-    return pointed(sign * pushed(name, layer, neuron), names, ascii_only, most)
+    names = reader.labels if written is None else reader.vocabulary
+    return pointed(sign * pushed(name, layer, neuron), names, written, most)
 
 
 @kept(1000)
