@@ -103,7 +103,7 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
 
     return Picture(
         draw,
-        t("attention.read_layers", **said),
+        t("attention.read.layers", **said),
         Numbers(means, ("", "query", "key"), lambda every: every[:, place.token].on(*sides)),
         title=plain("overlay.mean"),
         equation=MEAN_WEIGHTS,

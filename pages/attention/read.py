@@ -37,7 +37,7 @@ def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | No
     best, weights = first(row, decimal, among=places), row[places]
     even = len(places) > 1 and best.ties == best.of
     said = t(
-        f"attention.read_{'even' if even else 'weights'}",
+        f"attention.read.{'even' if even else 'weights'}",
         where=place.where(),
         query=placed(queries)[token],
         key=placed(keys)[best.place],
@@ -64,7 +64,7 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
     parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
     said = {"query": queries[row], "key": keys[column], "value": value}
     said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": three((d_k * parts) ** 0.5)}
-    return t(f"attention.read_{step}", **said)
+    return t(f"attention.read.{step}", **said)
 
 
 def _read_mask(run: Trace, place: Place, prefix: str) -> str:
@@ -74,8 +74,8 @@ def _read_mask(run: Trace, place: Place, prefix: str) -> str:
     if hidden and touched(run, place.head, prefix + "weights"):
         return t("change.no_law")
     if window is not None and not touched(run, place.head, prefix + "masked"):
-        return t("attention.read_window", window=window, hidden=hidden, cells=values.size)
+        return t("attention.read.window", window=window, hidden=hidden, cells=values.size)
     if hidden:
-        return t("attention.read_masked", hidden=hidden, cells=values.size)
+        return t("attention.read.masked", hidden=hidden, cells=values.size)
     kind = "cross" if ".cross." in prefix else "decoder" if prefix.startswith("decoder.") else "unmasked"
-    return t(f"attention.read_{kind}")
+    return t(f"attention.read.{kind}")

@@ -137,7 +137,7 @@ def patches(screen: Screen, pen: Pen) -> None:
         with column:
             still(screen, pen, name, picture)
     if front := run.tokens[: run.config.tokens_in_front]:
-        st.markdown(text("read_front", front=" ".join(front)))
+        st.markdown(text("read.front", front=" ".join(front)))
 
 
 def still(screen: Screen, pen: Pen, name: str, picture: Picture) -> None:

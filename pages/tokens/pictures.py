@@ -56,7 +56,7 @@ def about_root(run: Trace) -> str:
     bare, places = means["embedding.tokens"] / root, means.get("embedding.positions", 0.0)
     if bare >= places or root <= 1 or run.edits:
         return ""
-    return text("read_root", d=run.config.embedded, root=f"{root:.4g}", bare=two(bare), places=two(places))
+    return text("read.root", d=run.config.embedded, root=f"{root:.4g}", bare=two(bare), places=two(places))
 
 
 def about_twice(run: Trace) -> str:
@@ -68,7 +68,7 @@ def about_twice(run: Trace) -> str:
     first = tokens.index(again)
     second = tokens.index(again, first + 1)
     cosine = cosine_similarity(run[run.graph.embedded][[first, second]])[0, 1]
-    return text("read_twice", token=again, first=run.rows[first], second=run.rows[second], cosine=f"{cosine:.4f}")
+    return text("read.twice", token=again, first=run.rows[first], second=run.rows[second], cosine=f"{cosine:.4f}")
 
 
 def one_sum(run: Trace, place: Place) -> Picture:
@@ -124,7 +124,7 @@ def nearest(
     said = ""
     if words:
         most = first(cosines)
-        said = text("read_neighbours", token=own, nearest=words[most.place], cosine=most)
+        said = text("read.neighbours", token=own, nearest=words[most.place], cosine=most)
     left = [i for i in dict.fromkeys(others) if run.tokens[run.ids.index(i)] not in (own, *words)]
     if left:
         E = run.network.embedding.E.weight.numpy()[left]
@@ -133,7 +133,7 @@ def nearest(
         shown = by_likeness[-MOST_FAR:] if words else by_likeness[:MOST_OWN]
         if not words:
             most = first(alike)
-            said = text("read_no_word", token=own, nearest=run.tokens[run.ids.index(left[most.place])], cosine=most)
+            said = text("read.no_word", token=own, nearest=run.tokens[run.ids.index(left[most.place])], cosine=most)
         rows = np.vstack([rows, np.full_like(rows[:1], np.nan), E[shown]])
         named += [word("of_the_sentence")]
         named += [f"{run.tokens[run.ids.index(left[i])]} · {two(alike[i])}" for i in shown]
@@ -176,7 +176,7 @@ def all_positions(run: Trace, place: Place) -> Picture:
         figure.layout["margin"]["b"] = 8
     return Picture(
         figure,
-        about_twice(run) or text("read_all_positions", place=counted(run, place), near=near, far=far),
+        about_twice(run) or text("read.all_positions", place=counted(run, place), near=near, far=far),
         shape=table.shape,
         table=pd.DataFrame(table, index=run.tokens, columns=range(1, width + 1)),
         picks=lambda row, at: {"stage": "positions", "token": row, "component": order[at - first]},
@@ -212,7 +212,7 @@ def drawing_steps(run: Trace, drawn: bytes | None) -> dict[str, Picture]:
 def _step(name: str, figure: Figure, values: np.ndarray, **numbers: object) -> Picture:
     """A step of the preparation. numbers: of its sentence."""
     table = pd.DataFrame(values.reshape(len(values), -1))
-    return Picture(figure, text(f"read_{name}", **numbers), shape=values.shape, table=table)
+    return Picture(figure, text(f"read.{name}", **numbers), shape=values.shape, table=table)
 
 
 def colours(run: Trace, reader: CheckpointImageReader) -> Picture:
@@ -250,9 +250,9 @@ def cut(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
         hover=run.tokens[front:],
         height=SMALL,
     )
-    said = text("read_patches", patches=" + ".join([str(len(pixels)), *run.tokens[:front]]), size=size)
+    said = text("read.patches", patches=" + ".join([str(len(pixels)), *run.tokens[:front]]), size=size)
     if not in_colour(seen):
-        said += " " + text("read_inked", inked=int(hold_ink(pixels).sum()), least=FAINTEST)
+        said += " " + text("read.inked", inked=int(hold_ink(pixels).sum()), least=FAINTEST)
     return Picture(
         figure,
         said,
@@ -270,9 +270,9 @@ def pixels_of_one(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
     scale = "signed" if in_colour(seen) else "share"
     figure = heatmap(values.reshape(run.config.channels, -1), *axes, scale=scale, square=False, height=170)
     keyless(figure)
-    said = text("read_pixels", token=name, pixels=len(values), d_model=run.config.embedded)
+    said = text("read.pixels", token=name, pixels=len(values), d_model=run.config.embedded)
     if len(run.patches) > 1:
-        said = joined(f"{said} {text('read_pixels_place')}")
+        said = joined(f"{said} {text('read.pixels_place')}")
     return Picture(figure, said, shape=(1, len(values)), equation="p")
 
 
@@ -310,7 +310,7 @@ def directions(table: np.ndarray) -> int:
 def read_room(table: np.ndarray) -> str:
     """In how few directions the vectors differ, so that they can be added; nothing where those are most of all."""
     few, d_model = directions(table), table.shape[1]
-    return text("read_room", few=few, d_model=d_model, share=percent(ROOM)) if 2 * few <= d_model else ""
+    return text("read.room", few=few, d_model=d_model, share=percent(ROOM)) if 2 * few <= d_model else ""
 
 
 def similarity_of_words(run: Trace, place: Place) -> Picture:
@@ -318,7 +318,7 @@ def similarity_of_words(run: Trace, place: Place) -> Picture:
     alike = cosine_similarity(table_of(run)[: max(len(run.tokens), LEAST_PLACES)])
     near, far = (np.diagonal(alike, min(apart, len(alike) - 1)).mean() for apart in (1, FAR))
     axis = Axis(word("axis_place"))
-    said = text("read_similarity", near=two(near), far=two(far), apart=min(FAR, len(alike) - 1))
+    said = text("read.similarity", near=two(near), far=two(far), apart=min(FAR, len(alike) - 1))
     return Picture(
         heatmap(alike, axis, axis, limit=1.0, height=480),
         f"{said} {read_room(table_of(run)[: len(alike)])}".rstrip(),
@@ -354,7 +354,7 @@ def similarity_of_patches(run: Trace, place: Place) -> Picture:
     said |= {"near": two(alike[apart == 1].mean()), "far": two(alike[apart > 1].mean())}
     return Picture(
         figure,
-        f"{text('read_position_maps', **said)} {read_room(table_of(run)[-(side**2) :])}".rstrip(),
+        f"{text('read.position_maps', **said)} {read_room(table_of(run)[-(side**2) :])}".rstrip(),
         shape=(side, side, side, side),
         equation=COSINE,
         table=pd.DataFrame(alike, index=names, columns=names),
@@ -374,8 +374,8 @@ def components(run: Trace, place: Place) -> Picture:
     called = {word("component", number=j + 1): j for j in drawn}
     sines = run.config.positions == "sinusoidal"
     periods = {"fast": f"{2 * math.pi:.1f}", "slow": f"{2 * math.pi * 10_000 ** (drawn[4] / width):,.0f}"}
-    said = [how_made(run), *([text("read_periods", last=drawn[4] + 1, **periods)] if sines else [])]
-    said += [text("read_pairs")] if sines and not big() else []
+    said = [how_made(run), *([text("read.periods", last=drawn[4] + 1, **periods)] if sines else [])]
+    said += [text("read.pairs")] if sines and not big() else []
     moved = touched(run, place.head, "embedding.positions")
     used = sum(one is not None for one in run.rows)
     return Picture(
@@ -387,7 +387,7 @@ def components(run: Trace, place: Place) -> Picture:
             used=None if moved else used,
             chosen=(row, chosen) if marked and row is not None else None,
         ).tell(fills=True),
-        " ".join(said + [text("read_band", last=used - 1)] * (not moved)),
+        " ".join(said + [text("read.band", last=used - 1)] * (not moved)),
         table=pd.DataFrame(table[:, drawn], columns=[*called]),
         equation=SINES if sines else None,
         fixed=True,
@@ -408,7 +408,7 @@ def turns(run: Trace, place: Place) -> Picture:
     fast, slow = (f"{2 * math.pi / float(speeds[pair]):,.3g}" for pair in (0, half - 1))
     return Picture(
         waves(table, called, Axis(word("axis_place")), word("axis_turned"), used=len(run.tokens)),
-        text("read_turns", layer=layer + 1, fast=fast, slow=slow),
+        text("read.turns", layer=layer + 1, fast=fast, slow=slow),
         table=pd.DataFrame(table[:, drawn], columns=[*called]),
         equation=r"\cos\left(pos / base^{2c/d_k}\right)",
         fixed=True,
@@ -425,7 +425,7 @@ def biases(run: Trace, place: Place) -> Picture:
     called, away = [plain("heads.head", head=head + 1) for head in drawn], distances(n)
     return Picture(
         lines(table[:, drawn].T, called, Axis(word("axis_apart"), away), word("axis_added")),
-        text("read_slopes" if run.config.sloped else "read_distances", farthest=attention.farthest),
+        text("read.slopes" if run.config.sloped else "read.distances", farthest=attention.farthest),
         table=pd.DataFrame(table[:, drawn], columns=called, index=away),
         equation=run.graph["layers.0.attention.relative"].terms[0],
         fixed=True,
@@ -441,7 +441,7 @@ def vectors_of_distances(run: Trace, place: Place) -> Picture:
     said = {"near": two(np.diagonal(alike, 1).mean()), "far": two(alike[0, -1])}
     return Picture(
         heatmap(alike, axis, axis),
-        text("read_alike_distances", first=away[0], last=away[-1], **said),
+        text("read.alike_distances", first=away[0], last=away[-1], **said),
         shape=alike.shape,
         equation=COSINE,
         fixed=True,

@@ -26,7 +26,7 @@ def tokenization(screen: Screen, pen: Pen) -> None:
     kinds = piece_kinds(pieces)
     named = zip(pieces, kinds, strict=True)
     st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
-    st.markdown(text("read_pieces", pieces=len(screen.run.tokens), vocabulary=f"{screen.run.config.vocab_size:,}"))
+    st.markdown(text("read.pieces", pieces=len(screen.run.tokens), vocabulary=f"{screen.run.config.vocab_size:,}"))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         table_of_tokens(screen, groups, pieces, kinds)
@@ -67,14 +67,14 @@ def how_it_was_read(screen: Screen) -> None:
     cut = cut_words(screen.run.tokens)[:MOST_CUT] or [rare] * any(piece.startswith("##") for piece in rare)
     looked_up = [reader.looked_up(spelled(parts)) for parts in cut]
     for parts, tried in zip(cut, looked_up, strict=True):
-        said = text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts))
+        said = text("read.cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts))
         st.markdown("\n".join([said, "", *map(step_of_cutting, tried)]))
     if any(looked_up):
         st.caption(text("about_wordpiece"))
     if not screen.choice.big and (looked_up or reader.looked_up(word("rare_word"))):
         merged_by_bpe(screen)
     if reader.space:
-        st.caption(text("read_space", space=reader.space))
+        st.caption(text("read.space", space=reader.space))
     if getattr(reader, "proteins", False):
         st.caption(text("proteins"))
 
@@ -87,7 +87,7 @@ def merged_by_bpe(screen: Screen) -> None:
     merges, learned_from = merges_of(screen.choice.pipeline)
     if not merges:
         return
-    lines = [text("read_merges", word=longest, merges=f"{len(merges):,}", words=f"{learned_from:,}"), ""]
+    lines = [text("read.merges", word=longest, merges=f"{len(merges):,}", words=f"{learned_from:,}"), ""]
     for pair, parts in merge_steps(longest, merges):  # each part in grey but for the one that is new
         lines.append(f"- {' '.join(f'**{part}**' if part == ''.join(pair) else f':gray[{part}]' for part in parts)}")
     st.markdown("\n".join(lines))

@@ -69,10 +69,10 @@ def test_what_is_no_number_stays_as_it_is(token: str) -> None:
 
 
 def test_numbers_in_sentences_have_a_minus_sign_and_no_e() -> None:
-    said = t("attention.read_weights", query="it", key="cat", value="-0.25", where="layer 1")
+    said = t("attention.read.weights", query="it", key="cat", value="-0.25", where="layer 1")
     assert "−0" in said
     assert "-" not in said.replace("\\-", "")
-    assert "10⁻⁷" in plain("attention.read_weights", query="it", key="cat", value="9.5e-07", where="")
+    assert "10⁻⁷" in plain("attention.read.weights", query="it", key="cat", value="9.5e-07", where="")
 
 
 def test_many_numbers_are_written_as_each_is() -> None:
@@ -109,7 +109,7 @@ def test_marks_within_marks_are_the_inner_ones() -> None:
 @pytest.mark.parametrize("token", ["1e5", "-3", "99 %"])
 def test_a_token_in_quotation_marks_is_no_number_to_be_typeset(token: str) -> None:
     for fill in (plain, t):
-        said = fill("tokens.read_cut", word=token, n="-2", pieces="").replace("\\", "")
+        said = fill("tokens.read.cut", word=token, n="-2", pieces="").replace("\\", "")
         assert f"“{token}”" in said and "−2" in said
 
 
@@ -249,7 +249,7 @@ SEVERAL = (
 )
 SEVERAL_IN = {
     "n": "alike.read_pairs alike.read_search change.full common.every_row flat.read_patches judged.measured "
-    "overview.film_patch overview.film_word tokens.read_cut why_add_and_norm.spread",
+    "overview.film_patch overview.film_word tokens.read.cut why_add_and_norm.spread",
     "heads": "lesson.blur.ask lesson.blur.why lesson.heads.ask lesson.mixed.ask "
     "shapes_and_cost.error_heads_do_not_divide",
     "count": "lesson.blur.why roles.measured roles.measured_other translation.known",

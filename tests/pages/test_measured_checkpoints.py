@@ -92,5 +92,5 @@ def test_pieces_are_shown_as_text_and_it_says_how(monkeypatch: pytest.MonkeyPatc
     (name,) = offer(monkeypatch, folder_of(byte_level))
     read = said(open_page("tokens", model=name, s="the unhappy cat <mask>", tab="pieces"))
     assert all(f"[{piece}]" in read for piece in ("the", "cat", "[MASK]"))
-    assert catalogue("en")["tokens.read_space"].format(space="Ġ").replace("\\", "") in read
+    assert catalogue("en")["tokens.read.space"].format(space="Ġ").replace("\\", "") in read
     assert read.count("Ġ") == 1
