@@ -60,7 +60,7 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
     best = p.argmax(0)
     since = int(np.flatnonzero(np.append(True, best[:-1] != best[-1]))[-1])  # the first of the last that agree
     late = 0 < since == len(best) - 1
-    classes = Axis(plain("answer.axis_class"), screen.outputs)
+    classes = Axis(plain("axis.class"), screen.outputs)
 
     def over_time(name: str, values: np.ndarray, rows: Axis, row: int, height: int, sentence: str) -> None:
         """A heatmap with a column for each snapshot, which a click chooses."""

@@ -426,7 +426,7 @@ def tags(run: Trace, place: Place, cell: Cell) -> Picture:
     names, first = _names(run), _first(run)
     plain_ones = sum(name == OUTSIDE for name in first.values())
     said = judged("tags" if OUTSIDE in names else "tags_all", words=len(first), outside=plain_ones)
-    axes = token_axis(run, plain("axis.token")), Axis(plain("answer.axis_class"), names)
+    axes = token_axis(run, plain("axis.token")), Axis(plain("axis.class"), names)
     numbers = Numbers(_of_classes(run), run.axes("tags"), axes=axes)
     return _grid(run, numbers, cell, said, lambda token, output: {"token": token, "output": output})
 

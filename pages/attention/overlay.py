@@ -89,8 +89,8 @@ def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pict
         return over_drawings(
             seen,
             drawn.array[:, front:].reshape(*sizes, side, side),
-            Axis.counted(plain("overlay.axis_layer"), config.layers),
-            Axis.counted(plain("overlay.axis_head"), config.heads),
+            Axis.counted(plain("axis.layer"), config.layers),
+            Axis.counted(plain("axis.head"), config.heads),
             chosen=(place.layer, place.head),
             differs=drawn.differs,
             limit=None if drawn.differs else weights_end(run, WEIGHTS),

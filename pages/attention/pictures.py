@@ -83,7 +83,7 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
     means, named = every_weight(run).mean(axis=1), placed(run.tokens)
     best = first(means[place.layer, place.token])
     key = best.place if place.key is None else place.key
-    layers = Axis.counted(plain("overlay.axis_layer"), run.config.layers)
+    layers = Axis.counted(plain("axis.layer"), run.config.layers)
     sides = layers, token_axis(run, plain("axis.key"))
     said = {"layer": place.layer + 1, "query": named[place.token], "key": named[best.place]}
     said |= {"value": best}

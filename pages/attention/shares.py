@@ -41,8 +41,8 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
     def draw(drawn: Numbers) -> Figure:
         figure = stacks(
             every,
-            Axis.titled(plain("heads.axis_head"), every.shape[1]),
-            Axis.titled(plain("heads.axis_layer"), every.shape[0]),
+            Axis.titled(plain("axis.head"), every.shape[1]),
+            Axis.titled(plain("axis.layer"), every.shape[0]),
             dict(zip(columns, (ACCENT, AFTER, BROUGHT, GREY), strict=True)),
             np.array([percents(row) for row in rows]).reshape(every.shape),
             hover=[f"{place.where(at)}: {in_words(row, own)}" for at, row in zip(heads, rows, strict=True)],

@@ -154,7 +154,7 @@ def classes_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) ->
     """The classes that the chosen neuron pushes up and down. scores: (class,)."""
     labels = [class_label(label) for label in screen.pipeline.reader.labels]
     said = {"up": labels[int(scores.argmax())], "down": labels[int(scores.argmin())], "neuron": neuron + 1}
-    pen.show("classes", pushes("classes", "axis_class", labels, scores, text("read_classes", **said)))
+    pen.show("classes", pushes("classes", "class", labels, scores, text("read_classes", **said)))
 
 
 def words_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> None:
@@ -170,7 +170,7 @@ def words_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> N
             continue
         with column:
             sentence = text(f"read_{name}", neuron=neuron + 1, words=listed(names[:3]), value=two(scores[first[0]]))
-            pen.show(name, pushes(name, "axis_word", names, scores[first], sentence))
+            pen.show(name, pushes(name, "word", names, scores[first], sentence))
 
 
 # -- ablation ----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from pages.drawing.figures.theme import DENSE, font_size, letters, scaled
 from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, token_axis, told_where
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.place import Place
-from pages.drawing.text import texts_of
+from pages.drawing.text import plain, texts_of
 from pages.drawing.text.numbers import decimal, first, furthest, two, written
 
 FIRES = 0.1  # an activation from here on is counted
@@ -162,7 +162,7 @@ def curve(run: Trace, place: Place) -> Picture:
         return min(held) - room, max(held) + room
 
     def draw(drawn: Numbers) -> Figure:
-        titles = word("axis_hidden"), word("axis_activation"), word("a_neuron")
+        titles = word("axis_hidden"), word("axis_activation"), plain("axis.d_ff")
         other = None if drawn.other is None else tuple(drawn.other)
         named = word("at_neuron", **said)
         figure = figures.activation_curve(line, (u, h), of.neuron, titles, frame(drawn), other, beside, named)
@@ -201,7 +201,7 @@ def curve(run: Trace, place: Place) -> Picture:
 def pushes(name: str, title: str, names: Sequence[str], values: np.ndarray, sentence: str) -> Picture:
     """What a neuron pushes "up" or "down" as bars. title: the key of the axis of names."""
     colour = BEFORE if name == "down" else AFTER
-    figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour).tell(
+    figure = bars(values, Axis(plain(f"axis.{title}"), names), word("axis_push"), colours=colour).tell(
         fills=True, grows=290, most=430
     )
     return Picture(figure, sentence, fixed=True)

@@ -54,7 +54,7 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
     """Every head of every layer as a tile over what it does; a click chooses one. roles: as for `head_names`."""
     every = every_weight(run)
     layers, heads, n, _ = every.shape
-    called, names = head_names(run, roles), [word("axis_layer"), word("axis_head")]
+    called, names = head_names(run, roles), [plain("axis.layer"), plain("axis.head")]
     block, high = block_of(every.shape), _tall(layers)
     least = min(high, 66 + layers * LOW)
     below = [] if big() or heads > MOST_CALLED or n == 1 else [fitting(name, ROOM / heads) for name in called.values()]
@@ -149,7 +149,7 @@ def written(run: Trace, place: Place) -> Picture:
     """How much each head writes, token by token."""
     prefix = place.of("layers.{l}.attention.")
     own = lengths(run, prefix)
-    axes = token_axis(run, plain("axis.token")), Axis.counted(part_word("axis_head"), len(own))
+    axes = token_axis(run, plain("axis.token")), Axis.counted(plain("axis.head"), len(own))
     loudest = first(own[:, place.token], three)
 
     def draw(drawn: Numbers) -> Figure:
@@ -194,7 +194,7 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
     if guessed.ahead and writes.any():
         sentences.append(part("read_count", **said))
     series = {names[0]: p[1 : 1 + heads], names[1]: p[1 + heads :]}
-    axes = Axis.counted(part_word("axis_head"), heads), part_word("axis_p", best=every[guess])
+    axes = Axis.counted(plain("axis.head"), heads), part_word("axis_p", best=every[guess])
     figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1.1), number=two)
     as_it_is = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": p[0], "y1": p[0]}
     chosen = {"type": "rect", "yref": "paper", "x0": head - 0.5, "x1": head + 0.5, "y0": 0, "y1": 1}

@@ -342,7 +342,7 @@ def classes(run: Trace, place: Place, lens: Lens) -> Picture:
     if len(every) > BEST:
         led = guesses(found, place.output)
         return _race(run, led, said if place.output is None else f"{followed(run, led)} {led.hint}")
-    axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), every)
+    axes = Axis(word("axis_step"), steps(run)), Axis(plain("axis.class"), every)
     figure = heatmap(found, *axes, scale="share", square=False, height=HIGH)
     return Picture(
         figure.tell(fills=True, numbers=True),

@@ -13,7 +13,7 @@ from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.picture import Moves, Numbers, Picture, of_both, one_plane
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
-from pages.drawing.text import texts_of
+from pages.drawing.text import plain, texts_of
 from pages.drawing.text.numbers import decimal, first, gives, percent, summands, three, two
 
 PREFIX = "layers.{l}.attention."
@@ -60,7 +60,7 @@ def products(run: Trace, place: Place) -> Picture:
     score = two(float(found.sum()))
     pair = [(name, vector, role_colours()[role]) for name, vector, role in zip(called, (q, k), "QK", strict=True)]
     figure, said = (
-        stairs(pair, word("axis_component"), f"q · k = {score}"),
+        stairs(pair, plain("axis.d_model"), f"q · k = {score}"),
         text("read_products", score=score, agree=int((found > 0).sum()), differ=int((found < 0).sum()), **sums),
     )
     return Picture(
@@ -97,7 +97,7 @@ def passed_on(run: Trace, place: Place) -> Picture:
     return Picture(
         draw,
         text("read_passed_scaled" if scaled_one else "read_passed", **said),
-        Numbers(rows, axes=(Axis("", called), Axis(word("axis_component")))),
+        Numbers(rows, axes=(Axis("", called), Axis(plain("axis.d_model")))),
         reads=[f"{prefix}{name}" for name in ("scaled", "weights", "heads") if f"{prefix}{name}" in run],
     )
 
@@ -106,7 +106,7 @@ def matrix(run: Trace, place: Place, role: str) -> Picture:
     """The slice of W_Q, W_K or W_V that belongs to the chosen head."""
     attention = run.network.layers[place.layer].attention
     weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), run.config.heads, place.head)
-    axes = Axis(word("axis_input")), Axis(word("axis_component"))
+    axes = Axis(word("axis_input")), Axis(plain("axis.d_model"))
     return Picture(
         heatmap(weights, *axes, square=False, line_colour=role_colours()[role], height=440).tell(fills=True),
         text("read_weights", numbers=f"{weights.size:,}", size=three(np.abs(weights).mean())),
@@ -130,7 +130,7 @@ def plane(run: Trace, place: Place) -> Picture:
     def draw(drawn: Numbers) -> Figure:
         (points, *others), shares = flat(drawn)
         titles = tuple(word("axis_pc", n=i + 1, share=percent(shares[i])) for i in range(2))
-        legend = word("legend_query"), word("legend_key")
+        legend = plain("axis.query"), plain("axis.key")
         look = {"link": (place.token, best), "before": tuple(others[0]) if others else None, "height": 520}
         return queries_and_keys(points[0], points[1], tokens, legend, titles, **look).tell(fills=True)
 

@@ -140,7 +140,7 @@ def without_mask(run: TranslationTrace, place: Place) -> Picture:
 def aligning_heads(run: TranslationTrace, place: Place, shares: np.ndarray, sentence: str) -> Picture:
     """How often each head of cross-attention looks where the aligned word stands: shares (layer, head)."""
     names = zip(("layer", "head"), shares.shape, strict=True)
-    axes = [Axis.counted(word(f"axis_{name}"), count) for name, count in names]
+    axes = [Axis.counted(plain(f"axis.{name}"), count) for name, count in names]
     cell = place.layer, place.head
     figure = heatmap(shares, *axes, scale="share", cell=cell, clickable=True, square=False)
     return Picture(figure, sentence, fixed=True, picks=lambda row, column: {"layer": row, "head": column})

@@ -41,7 +41,7 @@ def another_input(lab: Experiment) -> None:
     effect_map(
         lab,
         "patching",
-        Axis.counted(word("axis_layer"), len(layers)),
+        Axis.counted(plain("axis.layer"), len(layers)),
         tokens,
         [
             [

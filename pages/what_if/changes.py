@@ -60,7 +60,7 @@ def layer_axis(lab: Experiment, together: bool = False) -> tuple[Axis, list[str]
     names, keys = [str(layer + 1) for layer in layers], [str(layer) for layer in layers]
     if together and len(keys) > 1:
         names, keys = [*names, word("all")], [*keys, "{l}"]
-    return Axis(word("axis_layer"), names), keys
+    return Axis(plain("axis.layer"), names), keys
 
 
 def layer_named(key: str) -> str:
@@ -76,7 +76,7 @@ def heads(lab: Experiment) -> None:
         lab,
         "heads",
         rows,
-        Axis.counted(word("axis_head"), count),
+        Axis.counted(plain("axis.head"), count),
         [[Edit(f"layers.{layer}.attention.heads", way, head=head) for head in range(count)] for layer in keys],
         lambda layer, head: plain("common.where", layer=layer + 1, head=head + 1),
         lambda layer, head: {"layer": layer, "head": head},

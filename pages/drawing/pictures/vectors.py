@@ -44,7 +44,7 @@ def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pic
     weights = run[key][:, 0]
     most = first(weights, three)
     head, best = (int(i) for i in np.unravel_index(most.place, weights.shape))
-    names = Axis.counted(plain("sentence_vector.probe_head"), len(weights))
+    names = Axis.counted(plain("axis.head"), len(weights))
     seen = run.picture if seen is None else seen
 
     def draw(drawn: Numbers) -> Figure:
@@ -74,7 +74,7 @@ def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
         step, length = plain(f"sentence_vector.step_{name}", **said), two(float(np.linalg.norm(vector)))
         words.append(step if name == "Normalize" else plain("sentence_vector.step_length", step=step, length=length))
     made = steps[-1][1][None]
-    axes = Axis("", [""]), Axis(plain("sentence_vector.axis_makers"))
+    axes = Axis("", [""]), Axis(plain("axis.d_model"))
     normalized = "" if "Normalize" in pooled.more else t("sentence_vector.not_normalized")
     return Picture(
         lambda drawn: heatmap(drawn.array, *drawn.axes, square=False, height=150),
