@@ -59,10 +59,11 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
     queries, keys = map(placed, queries_and_keys(run, prefix + "weights"))
     of = prefix + ("weights" if step == "heads" else step)
     row, column = strongest_cell(run, of, place.head, place.row(of), columns)[1:]
-    cell = (0, 0) if step == "relative" else (row, column)
-    value = first(run[of][place.head][cell[0]], percent if step == "heads" else two, among=columns)
+    table = run[of][place.head]
+    value = first(table[row], percent if step == "heads" else two, among=columns)
     parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
-    said = {"query": queries[row], "key": keys[column], "value": value}
+    said: dict[str, object] = {"query": queries[row], "key": keys[column], "value": value}
+    said |= {"value": two(table[0, 0])} if step == "relative" else {}
     said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": three((d_k * parts) ** 0.5)}
     return t(f"attention.read.{step}", **said)
 

@@ -21,7 +21,7 @@ from pages.drawing.picture import Picture, names_of, touched
 from pages.drawing.pictures.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import first, furthest, last, percent, summands, two
+from pages.drawing.text.numbers import First, first, furthest, last, percent, summands, two
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.working import working
@@ -158,25 +158,28 @@ class Asked:
         kind = "" if len(terms) > 1 else "_query" if terms == ("content_to_position",) else "_key"
         return text(f"read_products{kind}", **said, **{"from": self.names["query"], "to": self.names["key"]})
 
-    def largest(self, parts: np.ndarray) -> int:
+    def largest(self, parts: np.ndarray) -> First:
         """The part that raises the score most; for a score below the mean of its row, the one that lowers it most."""
-        return int(parts.argmax() if parts.sum() > 0 else parts.argmin())
+        return (first if parts.sum() > 0 else last)(parts)
 
     def read_largest(self, parts: np.ndarray, total: float) -> str:
-        place, above = self.largest(parts), float(parts.sum())
-        source = self.scores.of_keys[place]
+        largest, above = self.largest(parts), float(parts.sum())
+        source = self.scores.of_keys[largest.place]
         reason = word(f"because.{kind_of(source, self.screen.run)}", layer=layer_of(source) + 1, **self.names)
         said: dict[str, object] = {"what": self.what, "score": two(total), "above": two(abs(above))}
-        said |= {"part": first(parts) if above > 0 else last(parts), "reason": reason}
+        said |= {"part": largest, "reason": reason}
         return text("read_above" if above > 0 else "read_below", **said, **self.names)
 
     def read_without(self, parts: np.ndarray) -> list[str]:
-        """The sentence about the row without the largest part in all tokens; [] where edits changed the weights."""
-        source = self.scores.of_keys[self.largest(parts)]
+        """The sentence about the row without the largest part in all tokens; [] where no part is ahead, or edits
+        changed the weights.
+        """
+        largest = self.largest(parts)
         now = self.screen.run[f"{self.prefix}weights"][self.head, self.query]
-        if np.abs(self.scores.weights(self.row, self.visible[self.rows]) - now).max() > SAME:
+        moved = np.abs(self.scores.weights(self.row, self.visible[self.rows]) - now).max() > SAME
+        if moved or not largest.ahead:
             return []
-        without = self.scores.weights(self.row, self.visible[self.rows], without=source)
+        without = self.scores.weights(self.row, self.visible[self.rows], without=self.scores.of_keys[largest.place])
         best = int(without.argmax())
         said = {"now": percent(float(now[self.key])), "weight": percent(float(without[self.key]))}
         if best == self.key:

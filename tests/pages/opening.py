@@ -165,7 +165,7 @@ def said(app: AppTest) -> str:
 def stands(app: AppTest, key: str) -> bool:
     """Whether the fixed parts of a catalogue text are on the page."""
     words = catalogue(app.session_state["lang"])[key].replace("−", "-")
-    return all(part.strip() in said(app) for part in re.split(r"\{[^}]*\}|[*$]|\w+_\w+[,.;)]*", words))
+    return all(part.strip() in said(app) for part in re.split(r"\{[^}]*\}|[*$‖]|\w+_\w+[,.;)]*", words))
 
 
 def warnings(app: AppTest) -> list[str]:

@@ -15,6 +15,7 @@ from model.measures import judged
 from model.measures.alike import MEAN, moved, of_cosine, vector_of
 from pages.drawing.figures import over_drawing, token_at
 from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import two
 from pages.school.questions.attention import best_fit, without_root
 from pages.school.questions.case import Case
 from pages.screen.runs import pipelines
@@ -82,6 +83,8 @@ def test_relative_position_bias_is_drawn_from_far_before_to_far_after(monkeypatc
     (drawn,) = (numbers(trace["y"]) for trace in chart(app, "distances")["data"] if trace["name"] == "head 2")
     middle = len(drawn) // 2
     np.testing.assert_allclose(drawn[[middle, middle - 1, middle + 1]], table[[0, 1, 17], 1])
+    relative = open_page("attention", **bring(monkeypatch, "T5"), head="2", tab="steps", stage="relative")
+    assert f"{two(table[0, 1])} for a token itself" in said(relative)
 
 
 @pytest.mark.parametrize(

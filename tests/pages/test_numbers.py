@@ -346,7 +346,7 @@ def the_loudest_neurons_and_the_chosen_one_stand_at_every_token(run, at):
     yield from (fed[:, listed].T, fed[at.token, listed], np.maximum(np.sort(fed[at.token])[::-1], 0))
     title = feed_forward.loudest(run, at, no_words).drawn().layout["annotations"][-1]["text"]
     assert f"<b>{(loud[at.token] > 0.1).sum()} of {loud.shape[1]:,} neurons" in title
-    yield f"Neuron {order[0] + 1} is the loudest"
+    yield f"neuron {order[0] + 1} is the loudest"
     yield from (f"{fed[at.token, order[0]]:.2f}", f"Neuron {chosen + 1} has", f"{fed[where, chosen]:.2f}")
 
 
@@ -941,7 +941,7 @@ def a_step_attends_in_its_row_of_the_run(run, at):
     weights = run["decoder.layers.2.cross.weights"][4, at.step]
     yield from (
         f"writes “{run.written[at.step]}”",
-        f"“{run.tokens[weights.argmax()]}” in the source: {weights.max():.0%}",
+        f"In the source, it attends most to “{run.tokens[weights.argmax()]}”: {weights.max():.0%}",
     )
     shown = [text for one in translation.lines(run, at).drawn().data for text in one.get("text", ())]
     for logits, one, piece in zip(run["logits"], run.written_ids, run.written, strict=True):

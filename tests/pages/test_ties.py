@@ -26,7 +26,8 @@ from pages.drawing.picture import Numbers, Picture, says_words
 from pages.drawing.pictures.answers import likeliest_outputs
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import LANGUAGES, plain, speaking
+from pages.drawing.text import LANGUAGES, catalogue, plain, speaking
+from pages.drawing.text import SENTENCE as ONE_BY_ONE
 from pages.drawing.text.numbers import first, furthest, last
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
@@ -284,16 +285,37 @@ def test_equal_deviations_on_both_sides_are_written_plus_minus() -> None:
     assert last([3.0, 1.0]).value == "1.00"
 
 
+#: Names of where a sentence looks, but in those texts the winner's.
+WHERE = re.compile(r"\{(query|token|piece|number|truth|weight|patch)\}")
+WON = re.compile(r"sure|next|path|mixed|fires|heads|read.(pairs|sentences|words|pair)|why.alone|class|below|above")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_where_a_sentence_looks_stays_where_its_winner_goes(language: str) -> None:
+    tie, seen = first([2, 2, 1]), 0
+    for name, text in catalogue(language).items():
+        for sentence, _ in ONE_BY_ONE.findall(text) if not WON.search(name) else ():
+            if winners := re.findall(r"\{(\w+):", sentence):
+                places = [place for place in WHERE.findall(sentence) if place not in winners]
+                values = {place: f"<{place}>" for place in re.findall(r"\{(\w+)", text)} | dict.fromkeys(winners, tie)
+                with speaking(language):
+                    said = plain(name, **values)
+                assert all(f"<{place}>" in said for place in places), said
+                seen += len(places)
+            assert winners or "‖" not in sentence, sentence
+    assert seen > 20
+
+
 def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
     rows = first([1, 2]), first([2, 2]), first([2, 2, 1]), first([1]), last([1, 1, 2]), furthest([-1, -1, 0])
     said = [plain("contribution.read_norms", token="it", head=1, value=row) for row in rows]
     ends = [
-        "At “it”, head 1 writes most: 2.00.", "Both heads are at 2.00.",
-        "2 of 3 heads tie at the top: 2.00 (rounded).",
-        "There is only one head: 1.00.", "2 of 3 heads tie at the bottom: 1.00 (rounded).",
-        "2 of 3 heads tie at the top in size: −1.00 (rounded).",
+        ", head 1 writes most: 2.00.", ": both heads are at 2.00.",
+        ": 2 of 3 heads tie at the top: 2.00 (rounded).",
+        ": there is only one head: 1.00.", ": 2 of 3 heads tie at the bottom: 1.00 (rounded).",
+        ": 2 of 3 heads tie at the top in size: −1.00 (rounded).",
     ]  # fmt: skip
-    assert said == ends
+    assert said == [f"At “it”{end}" for end in ends]
     for spared, told in (("0", "none of the 8"), ("7", "7 of 8"), ("8", "all 8")):
         counted = plain("contribution.read_count", heads="8", spared=spared, enough=spared)
         assert f" {told} runs without one head" in counted and f" {told} runs with one head alone" in counted

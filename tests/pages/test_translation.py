@@ -57,7 +57,7 @@ def test_the_step_looked_at_first_is_one_that_sees_its_source() -> None:
     step = app.slider(key="translation.step").value - 1
     assert trace.written[step].isalpha()
     assert trace.tokens[sum(over_heads)[step].argmax()] == "tired"
-    assert "“tired” in the source" in said(app)
+    assert "In the source, it attends most to “tired”" in said(app)
 
 
 @pytest.mark.parametrize(("sentence", "piece", "source"), [(TIRED, "累", "tired"), (ENGLISH, "猫", "cat")])

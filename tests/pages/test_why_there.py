@@ -136,6 +136,15 @@ def test_without_a_part_the_weights_are_those_of_the_rest() -> None:
     assert f"would get {weight:.0%} instead of {now:.0%}" in found.said()
 
 
+def test_a_tie_keeps_what_is_left_out_and_nothing_is_left_out_where_no_part_is_ahead() -> None:
+    """Without the largest part two keys tie; in another cell two parts do."""
+    tied = why("layers.0.attention.", (0, 2, 1), sentence=TIRED).said()
+    assert re.search(r"Without that part in the whole row, .* would get 8.6% instead of 45%: 2 of 15 keys tie", tied)
+    assert "Word against word alone: " in tied
+    parts = why("layers.0.attention.", (2, 5, 6)).said()
+    assert "parts tie at the bottom: -0.35" in parts and "that part" not in parts
+
+
 @pytest.mark.parametrize(
     ("head", "source", "read", "other"),
     [

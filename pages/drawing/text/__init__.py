@@ -25,6 +25,8 @@ INNER = str.maketrans("“”", "‘’")  # quotation marks within others
 SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])([,.;)]*)", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
+#: What stands before it in a sentence says where, or of what: it stays where the winner behind it goes.
+LEAD = "‖"
 #: A count such as "{n} of {all} heads", to be written in words where it is none, both or all.
 COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?\{(\w+)\} (?=\w)|有 \{(\w+)\} 个")
 COUNT_IN_CHINESE = re.compile(r"\{(\w+)\} (\w)(\w*)中有 \{(\w+)\} \w(?=[\u4e00-\u9fff])")
@@ -130,7 +132,7 @@ def _text(name: str) -> str:
 
 
 def _without_winner(text: str, name: str, found: First) -> str:
-    """A text whose sentence with {name} is replaced by one that says that no value is ahead."""
+    """A text whose sentence with {name} is replaced, from LEAD on, by one that says that no value is ahead."""
     kind = {1: "alone", 2: "tied_both"}.get(found.of, "tied_all") if found.ties == found.of else found.tie
     said = {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}
 
@@ -138,7 +140,9 @@ def _without_winner(text: str, name: str, found: First) -> str:
         if not (hit := re.search(rf"{{{name}(?::([^}}]*))?}}", sentence)):
             return sentence
         one, _, several = (hit[1] or "").partition("/")
-        return _filled(_text(f"common.{kind}"), said | {"what": (kind != "alone" and several) or one}, str)
+        tie = _filled(_text(f"common.{kind}"), said | {"what": (kind != "alone" and several) or one}, str)
+        lead, mark, _ = sentence.partition(LEAD)
+        return f"{lead}{_text('common.colon')}{tie[0].lower()}{tie[1:]}" if mark else tie
 
     return "".join(instead(one) + space for one, space in SENTENCE.findall(text))
 
@@ -167,6 +171,7 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
     for name, value in values.items():
         if isinstance(value, First) and not value.ahead:
             text = _without_winner(text, name, value)
+    text = text.replace(LEAD, "")
 
     def filled(hit: re.Match) -> str:
         opening, place, closing = hit.groups()
