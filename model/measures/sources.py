@@ -72,12 +72,13 @@ class Scores:
     def shares(self, visible: np.ndarray) -> np.ndarray:
         """(source of query, source of key): share of each pair in what softmax sees, over all rows.
 
-        They sum to 1; a pair that works against the others is negative.
+        They sum to 1; a pair that works against the others is negative. All are 0 where scores differ by rounding.
         """
         means = self.parts.mean(-1, keepdims=True, where=visible)
         seen = np.where(visible, self.parts - means, 0)
         whole = seen.sum((0, 1))
-        return (seen * whole).sum((2, 3)) / max(float((whole**2).sum()), np.finfo(float).tiny)
+        differ = np.abs(whole).max() > ROUNDING * np.abs(self.parts).max()
+        return (seen * whole).sum((2, 3)) * differ / max(float((whole**2).sum()), np.finfo(float).tiny)
 
 
 def of_attention(

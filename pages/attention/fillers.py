@@ -4,12 +4,13 @@ import numpy as np
 import streamlit as st
 
 from model import deadline
+from model.analysis import placed
 from model.measures.fillers import FILLER, FILLERS, can_fill_up
 from pages.drawing.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Picture
 from pages.drawing.screen import Screen
-from pages.drawing.text import plain, texts_of
+from pages.drawing.text import plain, t, texts_of
 from pages.drawing.text.numbers import decimal, percent
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import lasting
@@ -45,7 +46,7 @@ def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
     row, names = found.rows[way], [*run.tokens, *[FILLER] * FILLERS]
     filler = np.arange(len(row)) >= len(ids)
     p, best, layer, head = found.answers.p, found.answers.best, *found.head
-    said = {"token": run.tokens[token], "fillers": FILLERS}
+    said = {"token": placed(run.tokens)[token], "fillers": FILLERS}
     said |= {"best": screen.outputs[best[0]], "then": screen.outputs[best[2]]}
     first = found.answers.outputs.index(best[0])
     said |= {name: decimal(float(value)) for name, value in zip(("p", "p_masked", "p_open"), p[:, first], strict=True)}
@@ -54,6 +55,7 @@ def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
     sentence = text(f"read_{WAYS[way]}", **said)
     if WAYS[way] == "open":
         sentence += " " + text("read_open_same" if best[2] == best[0] else "read_open_other", **said)
+    sentence = " ".join([*[t("order.unchanged")] * bool(run.edits), sentence])
     figure = grouped_bars(
         {word("words"): np.where(filler, 0, row), FILLER: np.where(filler, row, 0)},
         Axis(plain("axis.key"), names[: len(row)]),
@@ -63,5 +65,5 @@ def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
         value_range=(0, 1.05 * max(float(one.max()) for one in found.rows)),  # the same for all three
     )
     figure.layout |= {"height": scaled(HIGH), "showlegend": False}  # names below the bars tell [PAD] from words
-    title = word("title", token=run.tokens[token], layer=layer + 1, head=head + 1)
+    title = word("title", token=said["token"], layer=layer + 1, head=head + 1)
     pen.show("fillers", Picture(figure, sentence, title=title, fixed=True, of_head=found.head))

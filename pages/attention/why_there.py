@@ -104,8 +104,10 @@ class Asked:
 
     @property
     def what(self) -> str:
-        """The name of the number that is taken apart, as on its map."""
-        return word(f"score_{score_of(self.screen, self.prefix)}")
+        """The name of the number that is taken apart, as on its map, unless a change of the reader has made it."""
+        step = score_of(self.screen, self.prefix)
+        made = touched(self.screen.run, self.head, *(f"{self.prefix}{one}" for one in ("scores", "scaled", step)))
+        return word(f"score_{'changed' if made else step}")
 
     @property
     def nbytes(self) -> int:
@@ -140,7 +142,8 @@ class Asked:
         terms = len(self.screen.run.config.distance_terms)
         axis = "axis_told_apart" if terms else "axis_distance" if DISTANCE in self.scores.of_keys else "axis"
         axis += "_undivided" * (not self.screen.run.config.divided)
-        look = {"title": word("chart", **self.names), "axis": word(axis, parts=1 + terms), "total": self.what}
+        axis = self.what if self.what == word("score_changed") else word(axis, parts=1 + terms)
+        look = {"title": word("chart", **self.names), "axis": axis, "total": self.what}
         if terms:
             said += " " + self.read_products()
         places = places_of(self.scores.of_keys, self.screen.run, self.key)
@@ -194,8 +197,7 @@ class Asked:
         )
         a, b = np.unravel_index(int(np.abs(pairs).argmax()), pairs.shape)
         sentence = text("read_pair", asks=rows[a], answers=columns[b], value=furthest(pairs), **self.names)
-        if self.rows == slice(None):
-            shares = self.scores.shares(self.visible)
+        if self.rows == slice(None) and (shares := self.scores.shares(self.visible)).any():
             c, d = np.unravel_index(int(shares.argmax()), shares.shape)
             largest = {"asks": rows[c], "answers": columns[d], "share": first(shares, percent)}
             sentence += f" {text('read_rows', **largest)}{self.read_alone(shares)}"
@@ -215,7 +217,8 @@ class Asked:
             st.markdown(origins.of_cell(self.screen, self.names["key"], cell))
         if self.rows == EVERY:
             shares = by_kind(of, of.shares(self.visible))
-            st.markdown(origins.of_head(self.screen, self.prefix, self.head, shares))
+            if any(shares.values()):
+                st.markdown(origins.of_head(self.screen, self.prefix, self.head, shares))
         st.caption(origins.text("held"))
 
     def read_alone(self, shares: np.ndarray) -> str:

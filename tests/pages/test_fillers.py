@@ -5,7 +5,7 @@ import numpy as np
 from model.measures.fillers import FILLERS, fill_up
 from pages.drawing.text.numbers import decimal
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, numbers, open_page, run_fine, said
+from tests.pages.opening import assert_fine, charts, numbers, open_page, run_fine, said, stands
 
 SENTENCE = "the dog chased the [MASK] ."
 
@@ -26,6 +26,15 @@ def test_fillers_are_added_behind_their_mask_and_without_it() -> None:
         assert (of_fillers.sum() > 0) == (way == "open")
         np.testing.assert_allclose(of_words + of_fillers, found.rows[number], atol=1e-4)
         assert decimal(float(found.answers.p[number].max())) in said(app)
+
+
+def test_of_a_changed_run_they_say_that_they_are_without_it_and_which_of_the_same_words_is_meant() -> None:
+    link = {"s": SENTENCE, "stage": "masked", "tab": "steps", "token": "6"}
+    app = open_page("attention", **link, edits="layers.{l}.attention.masked~causal")
+    app.session_state["fillers.box"] = True
+    run_fine(app)
+    (picture,) = (one for one in charts(app) if one["key"] == "attention.fillers")
+    assert stands(app, "order.unchanged") and "“the (5)”" in str(picture)
 
 
 def test_a_picture_is_not_filled_up_nor_a_sentence_without_an_answer() -> None:

@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from model import Trace
+from model import Edit, Trace
 from model.measures.origins import KINDS, of_reads, shares
 from model.measures.tables import head_roles
 from pages.attention import origins, why_there
+from pages.attention.shares import of_heads
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import percent, percents
 from pages.screen.runs import pipelines
@@ -73,6 +74,18 @@ def test_translator_heads_have_roles(block: str, where: tuple[int, int]) -> None
     role = head_roles("translation").at(f"decoder.layers.{layer - 1}.{block}", head - 1)
     assert f"layer {layer}, head {head} finds tokens by" in said(app)
     assert "Over a corpus: attends to" in said(app) and f"{role.share:.0%}" in said(app)
+
+
+def test_a_head_whose_scores_differ_by_rounding_alone_finds_nothing_and_has_no_shares() -> None:
+    """Without the residual sums, later layers get the same vector for every token."""
+    code = "layers.{l}.add_1~without"
+    run = pipelines.run("text", SENTENCE, (Edit("layers.{l}.add_1", "without"),))
+    found = of_heads(run)
+    differ = np.array([np.ptp(run[f"layers.{layer}.attention.scaled"], axis=2).max(1) for layer in range(6)])
+    assert not found[differ < 1e-5].any() and found[differ > 1e-2].any(1).all()
+    layer, head = np.argwhere(differ < 1e-5)[-1] + 1
+    read = said(open_page("attention", **WHY, layer=str(layer), head=str(head), edits=code))
+    assert "above the mean" in read and "finds tokens by" not in read and "Over all rows" not in read
 
 
 def test_a_large_input_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:

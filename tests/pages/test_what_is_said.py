@@ -47,6 +47,20 @@ SAID = [
     ("flat", "attention", "", "exactly 1", ""),
     ("words", "layers", "tab=path", "its own weights | layers.norms_after", "the same set"),
     ("words", "attention", "stage=masked", "An attention mask is no word", ""),
+    (
+        "words",
+        "attention",
+        "stage=masked&tab=steps&edits=layers.{l}.attention.masked~causal",
+        "a row that hides something would sum to less",
+        "",
+    ),
+    (
+        "words",
+        "attention",
+        "why=true&edits=layers.{l}.attention.scaled~unscaled",
+        "The changed score of",
+        "The scaled score of",
+    ),
     ("words", "translation", "hidden=3", "translation.all_read", ""),
     ("words", "translation", "step=6", "[SEP] ends it", ""),
     (
