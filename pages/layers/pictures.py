@@ -93,7 +93,7 @@ def similarity(run: Trace, place: Place) -> Picture:
     if n > 1:
         before, after = (two(alike[step][pairs].mean()) for step in (0, -1))
         most = first(now[token], among=others_than(token, n))
-        sentence = text("read_similarity", value=most, before=before, after=after, **said)
+        sentence = text("read.similarity", value=most, before=before, after=after, **said)
     return token_map(run, place, now, (axis, axis), sentence, "signed", equation=COSINE)
 
 
@@ -127,7 +127,7 @@ def origin(run: Trace, place: Place) -> Picture:
     axes = token_axis(run, word("axis_after")), token_axis(run, word("axis_input"))
     weights = [f"layers.{each}.attention.weights" for each in range(layer + 1)]
     look = {"equation": ROLLOUT, "reads": carriers(run, layer + 1), "shares": weights, "every_head": True}
-    sentence = text("read_rollout" if n > 1 else "alone_rollout", **said)
+    sentence = text("read.rollout" if n > 1 else "alone_rollout", **said)
     return token_map(run, place, reached, axes, sentence, "share", **look)
 
 
@@ -151,9 +151,9 @@ def rollout_by_hand(run: Trace, place: Place, reached: np.ndarray, key: int, mos
 def read_output(run: Trace, place: Place) -> str:
     """What Z, the output of the encoder, says of the selected token."""
     length = two(np.linalg.norm(run[run.graph.Z][place.token]))
-    said = text("read_Z", token=placed(run.tokens)[place.token], length=length)
+    said = text("read.Z", token=placed(run.tokens)[place.token], length=length)
     if run.graph.stream(run.graph.layers() - 1)[-1] != run.graph.Z:
-        said += " " + text("read_final")
+        said += " " + text("read.final")
     return said
 
 
@@ -180,7 +180,7 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
 
     def says(drawn: Numbers) -> str:
         said = {"token": placed(run.tokens)[token], "share": percent(flat(drawn)[1].sum())}
-        return text("read_path", layer=longest.place + 1, step=longest, **said)
+        return text("read.path", layer=longest.place + 1, step=longest, **said)
 
     def as_table(points: np.ndarray) -> pd.DataFrame:
         rows = pd.MultiIndex.from_product([steps(run), placed(run.tokens)])
@@ -203,7 +203,7 @@ def by_layers(run: Trace, place: Place, curves: Mapping[str, np.ndarray], other:
     for name, values in curves.items():
         ends = {"before": two(values[0]), "after": two(values[-1])}
         most = furthest(np.diff(values), signed)
-        said.append(text(f"read_{name}", **about, **ends, layer=most.place + 1, value=most))
+        said.append(text(f"read.{name}", **about, **ends, layer=most.place + 1, value=most))
     every = np.stack([*curves.values()])
     table = pd.DataFrame(every.T, index=steps(run), columns=names)
     figure = lines(every, names, numbered(run), word("axis_cosine"), height=HIGH).tell(fills=True)
@@ -215,7 +215,7 @@ def lengths_on_the_way(run: Trace, place: Place) -> Picture:
     subs, token, every = run.graph.sublayers(0), place.token, lengths(run)
     own = every[..., token]
     names = [word("line_state"), *(word(f"line_{sub.name}") for sub in subs)]
-    said = [text("read_norms", token=placed(run.tokens)[token], before=f"{own[0, 0]:.1f}", after=f"{own[0, -1]:.1f}")]
+    said = [text("read.norms", token=placed(run.tokens)[token], before=f"{own[0, 0]:.1f}", after=f"{own[0, -1]:.1f}")]
     for sub, added in zip(subs, own[1:], strict=True):
         most = first(added, "{:.1f}".format)
         said.append(text(f"adds_{sub.name}", layer=most.place, value=most))
@@ -296,7 +296,7 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
         said = _read(
             run,
             place,
-            "read_copied" if found.best[-1, 0] == run.ids[place.token] else "read_guess",
+            "read.copied" if found.best[-1, 0] == run.ids[place.token] else "read.guess",
             found.best[:, 0],
             replace(first(found.shares[-1], decimal), of=len(outputs_of(run))),
             found.hint,
@@ -332,13 +332,13 @@ def _race(run: Trace, found: Guesses, said: str) -> Picture:
 def followed(run: Trace, found: Guesses) -> str:
     """Where the word that is followed stands before the first layer and after the last."""
     name, (before, after) = outputs_of(run)[found.followed[0]], (f"{rank:,}" for rank in found.ranks[[0, -1], 0])
-    return text("read_followed", word=name, before=before, after=after, count=f"{len(outputs_of(run)):,}")
+    return text("read.followed", word=name, before=before, after=after, count=f"{len(outputs_of(run)):,}")
 
 
 def classes(run: Trace, place: Place, lens: Lens) -> Picture:
     """How likely each class is after each layer, few as a map, many as words are. lens: see Lens."""
     found, every = lens(run, place.token), outputs_of(run)
-    said = _read(run, place, "read_guess_class", found.argmax(axis=1), first(found[-1], decimal), text("lens"))
+    said = _read(run, place, "read.guess_class", found.argmax(axis=1), first(found[-1], decimal), text("lens"))
     if len(every) > BEST:
         led = guesses(found, place.output)
         return _race(run, led, said if place.output is None else f"{followed(run, led)} {led.hint}")

@@ -37,7 +37,7 @@ def sentence(screen: Written) -> str:
     row = screen.run[screen.at.of(CROSS)][screen.choice.head, screen.step]
     best = first(row, percent)
     said = {"piece": screen.run.written[screen.step], "source": placed(screen.run.tokens)[best.place], "share": best}
-    return f"{t('translation.read_map', where=screen.at.where(), **said)} {known(screen)}"
+    return f"{t('translation.read.map', where=screen.at.where(), **said)} {known(screen)}"
 
 
 def known(screen: Written) -> str:
@@ -68,6 +68,6 @@ def measured(screen: Written, pen: Pen) -> None:
     shares = np.array([[aligning(roles.at(path, head)) for head in heads] for path in paths])
     layer, head = map(int, np.unravel_index(np.nanargmax(shares), shares.shape))
     said = t(
-        "translation.read_heads", where=screen.at.where((layer, head)), role=role_in_words(roles.at(paths[layer], head))
+        "translation.read.heads", where=screen.at.where((layer, head)), role=role_in_words(roles.at(paths[layer], head))
     )
     pen.show("heads", partial(aligning_heads, shares=shares, sentence=said))

@@ -86,7 +86,7 @@ def next_word(screen: Written, pen: Pen) -> None:
     matrix = t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied")
     left, *right = pen.columns(3, 2)
     with left:
-        said = joined(f"{t('translation.read_logits')} {matrix}")
+        said = joined(f"{t('translation.read.logits')} {matrix}")
         next_words(screen, pen, lambda number: {"output": number}, said)
     for column in right:
         with column:

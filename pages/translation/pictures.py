@@ -61,11 +61,11 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
         weights = [*across.array, *back.array[: step + 1]]
         return pd.DataFrame({"side": sides, "weight": weights}, index=words)
 
-    sentence = text("read_step", **said)
+    sentence = text("read.step", **said)
     if step == 0 and not paired:
-        sentence += " " + text("read_begin", **said)
+        sentence += " " + text("read.begin", **said)
     if said["piece"] == "[SEP]":
-        sentence += " " + text("read_end")
+        sentence += " " + text("read.end")
     axes = Axis("", source), Axis("", run.target_tokens)
     numbers = [
         Numbers.of(run, key, head, part=partial(_of_step, step=step, axis=axis))
@@ -109,7 +109,7 @@ def next_pieces(
     said["best"] = first(p, percent).named(vocabulary)
     if not sentence:
         top = {"share": first(p, percent)} if at == 1 else {}
-        sentence = text("read_next" if at == 1 else "read_not_first", **said | top)
+        sentence = text("read.next" if at == 1 else "read.not_first", **said | top)
         if at > 1 and by_beam:
             sentence += " " + text("beam_decides")
     pick = choose or (lambda one: forced((*beginning, one)))
@@ -128,10 +128,10 @@ def without_mask(run: TranslationTrace, place: Place) -> Picture:
     later = free[step + 1 :]
     shares = {"share": percent(float(later.sum())), "answer": percent(float(later[0]))}
     both = {plain("translation.with_mask"): masked[place.head, step], plain("translation.without_mask"): free}
-    read = Axis(plain("translation.read_axis"), run.target_tokens)
+    read = Axis(plain("translation.leak_axis"), run.target_tokens)
     return Picture(
         grouped_bars(both, read, plain("attention.weight"), (AFTER, ACCENT), value_range=(0, 1)),
-        t("translation.read_leak", piece=run.written[step], where=place.where(), **shares),
+        t("translation.read.leak", piece=run.written[step], where=place.where(), **shares),
         title=plain("translation.leak_title"),
         fixed=True,
     )

@@ -64,9 +64,9 @@ def tree(screen: Written, pen: Pen) -> None:
             on_path=node.ids == screen.written.ids[: step + 1],
         )
 
-    sentence = text("read_tree", beams=len(screen.found.beams))
+    sentence = text("read.tree", beams=len(screen.found.beams))
     if len(steps) < most:
-        sentence += " " + text("read_window", first=steps[0] + 1, last=steps[-1] + 1, count=most)
+        sentence += " " + text("read.window", first=steps[0] + 1, last=steps[-1] + 1, count=most)
     rows = [
         (len(n.ids), " ".join(vocabulary[i] for i in n.ids), n.own, n.log_probability, n.rank + 1, n.fate)
         for n in considered

@@ -35,7 +35,7 @@ RELIES = {
     "origins.read_head_role": ("attention", {"why": "1", "stage": "weights"}, STEPS[2:3], False),
     "origins.read_word": ("heads", {"tab": "origins"}, STEPS[2:], True),
     "contribution.read_norms": ("heads", {"tab": "contribution"}, (OF_ONE + "output",), True),
-    "layers.read_rollout": ("layers", {"tab": "origin"}, WAYS, True),
+    "layers.read.rollout": ("layers", {"tab": "origin"}, WAYS, True),
     "add_and_norm.read_add": ("add_and_norm", {"tab": "maps", "stage": "add_1"}, ("layers.2.add_1",), True),
 }  # fmt: skip
 #: Further edits: a token attends only to itself, to none, or its weights come from no softmax.

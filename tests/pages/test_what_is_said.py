@@ -9,7 +9,7 @@ from tests.pages.opening import open_page, said, stands
 PLACE = {"layer": "2", "head": "3", "token": "3"}
 #: Input, page, link values, what must be on the page (catalogue keys or words), and what must not.
 SAID = [
-    ("words", "layers", "tab=out&layer=6", "layers.read_Z", "layers.read_final"),
+    ("words", "layers", "tab=out&layer=6", "layers.read.Z", "layers.read.final"),
     ("words", "add_and_norm", "tab=arrows", "", "add_and_norm.read_arrows_none"),
     (
         "words",
@@ -37,9 +37,9 @@ SAID = [
         "attention.read.masked",
     ),
     ("words", "add_and_norm", "tab=arrows&layer=1&edits=embedding.sum~zero", "add_and_norm.read_arrows_none", ""),
-    ("words", "what_if", "hidden=none&token=2&s=狗吓了猫。", "words.read_seen", "words.read_seen_other"),
-    ("words", "answer", "s=hello world .&token=2", "words.read_seen_piece", "words.read_seen_other"),
-    ("words", "answer", "s=hello .&hidden=2.3&token=2", "words.read_wrong_piece", "words.read_wrong"),
+    ("words", "what_if", "hidden=none&token=2&s=狗吓了猫。", "words.read.seen", "words.read.seen_other"),
+    ("words", "answer", "s=hello world .&token=2", "words.read.seen_piece", "words.read.seen_other"),
+    ("words", "answer", "s=hello .&hidden=2.3&token=2", "words.read.wrong_piece", "words.read.wrong"),
     ("words", "lesson", "s=hello", "hello (hell + ##o)", ""),
     ("words", "class", "s=hello world .", "hello (hell + ##o) [MASK]", ""),
     ("digit", "what_if", "tab=patching", "what_if.other_missing_picture", "what_if.other_missing"),
@@ -93,7 +93,7 @@ SAID = [
         "change.no_law",
         "",
     ),
-    ("words", "layers", "tab=origin&layer=4&edits=layers.4.attention.weights~zero", "layers.read_rollout", ""),
+    ("words", "layers", "tab=origin&layer=4&edits=layers.4.attention.weights~zero", "layers.read.rollout", ""),
     ("words", "tokens", "tab=order&edits=layers.{l}.attention.masked~causal", "order.unchanged", ""),
     (
         "words",
@@ -142,8 +142,8 @@ SAID = [
         "words",
         "answer",
         "s=no&edits=layers.1.attention.heads~zero~head.2",
-        "words.read_hardly_changed",
-        "words.read_changed",
+        "words.read.hardly_changed",
+        "words.read.changed",
     ),
     (
         "words",

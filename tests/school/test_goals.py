@@ -70,7 +70,7 @@ def test_a_task_calls_a_word_first_where_the_page_does(sentence: str) -> None:
             goal = Goal("first", (8, mark_of("text", run.ids), word))
             found = standing(goal, Choice(**here, edits=edits if edits in off else ()), run, vocabulary)
             with speaking(lang):
-                page, task = plain("words.read_typed", **said), plain(f"goal.far.{found.far}", **found.said)
+                page, task = plain("words.read.typed", **said), plain(f"goal.far.{found.far}", **found.said)
             assert found.reached == (f"“{word}”" in page), (page, task)
             tied = catalogue(lang)["common.tied"].partition("{")[0]
             assert found.far != "first" or (tied in page) == (tied in task), (page, task)

@@ -144,7 +144,7 @@ def _moved(before: np.ndarray, now: np.ndarray, names: Sequence[str], shown: Seq
     ends = {"before": decimal(before[most.place]), "after": decimal(now[most.place])}
     hardly = most.value == two(0) or ends["before"] == ends["after"]
     how = "hardly_changed" if hardly else "changed" if most.ahead else "changed_two"
-    return t(f"words.read_{how}", name=names[most.place], **ends)
+    return t(f"words.read.{how}", name=names[most.place], **ends)
 
 
 def _at(run: Trace, place: Place, part: Callable[[Numbers], Numbers]) -> Numbers:

@@ -56,18 +56,18 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
         "then": decimal(p[second]),
     }
     if not says_words(screen.run):
-        read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
+        read = t("words.read.class" if p[second] >= 0.01 or len(p) == 2 else "words.read.sure", **said)
         return read if screen.run.edits else f"{hedge(screen.choice.pipeline, screen.subject)} {read}".strip()
     if screen.run.tokens[place] != "[MASK]":
         same = best == screen.run.ids[place]
         word = word_at(screen.run.tokens, place)
         kind = "seen_other" if not same else "seen" if word == screen.run.tokens[place] else "seen_piece"
-        return t(f"words.read_{kind}", **said, word=word)
+        return t(f"words.read.{kind}", **said, word=word)
     if truth is None:
         number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
-        return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
+        return t("words.read.typed_number" if several else "words.read.typed", **said, number=number)
     if truth == best:
-        return t("words.read_right", **said)
+        return t("words.read.right", **said)
     said |= {"truth": names[truth], "word": word_at(screen.typed.tokens, place)}
     kind = "wrong" if said["word"] == screen.typed.tokens[place] else "wrong_piece"
-    return t(f"words.read_{kind}", **said, rank=f"{rank(p, truth):,}", size=f"{len(p):,}")
+    return t(f"words.read.{kind}", **said, rank=f"{rank(p, truth):,}", size=f"{len(p):,}")
