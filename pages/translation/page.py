@@ -66,7 +66,7 @@ def above(screen: Written, pen: Pen) -> None:
             which(screen)
             warn(screen)
             st.markdown(f"**{literal(screen.written.text) or '∅'}**", width="content")
-        said = likelihood(screen, screen.written)
+        said = likelihood(screen.run)
         if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:
             said = joined(f"{said} {t('translation.all_read')}")
         st.caption(said, width="content")

@@ -24,6 +24,11 @@ LEAST = 0.02  # what gets less has no line
 text, word = texts_of("translation")
 
 
+def each_probability(run: TranslationTrace) -> np.ndarray:
+    """That of each piece that was written or given, after those before it."""
+    return softmax(run["logits"].astype(np.float64))[np.arange(len(run.written)), run.written_ids]
+
+
 def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: bool = False) -> Picture:
     """Lines from the word being written to the source, and arcs to what is written already; of the chosen head.
 
@@ -37,8 +42,9 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
     def draw(across: Numbers, back: Numbers) -> Figure:
         sides = Axis(word("source"), source), Axis(word("target"), target)
         arcs = np.append(back.array, 0)
-        sure = softmax(run["logits"])[np.arange(steps), run.written_ids]
-        figure = writing(*sides, step, across.array, arcs, sure, least=LEAST, lit=lit, differs=across.differs)
+        figure = writing(
+            *sides, step, across.array, arcs, each_probability(run), least=LEAST, lit=lit, differs=across.differs
+        )
         return figure.tell(fills=True)
 
     best = first(taken, percent)

@@ -24,7 +24,7 @@ from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 from pages.screen.runs import pipelines
 from pages.screen.sections.roles import measured
-from pages.translation.pictures import lines, next_pieces, text, word
+from pages.translation.pictures import each_probability, lines, next_pieces, text, word
 
 UNSURE = 0.65  # below this mean probability a translation is called so
 BLEU = {"zh": (42, 15), "en": (39, 10)}  # written, of pairs with at most 6 and at least 12 English words: model card
@@ -152,28 +152,24 @@ def translated(screen: Screen, wanted: Choice) -> Written:
 # -- what decides on the picture -----------------------------------------------------------------------------------
 
 
-def mean_probability(screen: Written, written: Translation) -> float:
-    return float(np.exp(np.mean(written.steps[screen.begun :])))
+def mean_probability(run: TranslationTrace) -> float:
+    return float(np.exp(np.mean(np.log(each_probability(run)))))
 
 
 def warn(screen: Written) -> None:
     """A badge beside a translation of low probability."""
-    if mean_probability(screen, screen.written) < UNSURE:
+    if mean_probability(screen.run) < UNSURE:
         st.markdown(f":orange-badge[{word('unsure')}]", width="content")
 
 
-def likelihood(screen: Written, written: Translation) -> str:
-    """How likely the model found what it wrote, but for what it was given: per piece, and where it was least sure."""
-    own = written.steps[screen.begun :]
-    each = np.exp(own)
-    fewest = last(each, percent)
-    least = screen.begun + fewest.place
-    mean = mean_probability(screen, written)
-    said = text("sure", mean=percent(mean), piece=written.tokens[least], least=fewest, step=least + 1)
-    if "[UNK]" in written.tokens:
+def likelihood(run: TranslationTrace) -> str:
+    """How likely the model finds what stands there: per piece, and where it is least sure."""
+    fewest, mean = last(each_probability(run), percent), percent(mean_probability(run))
+    said = text("sure", mean=mean, piece=run.written[fewest.place], least=fewest, step=fewest.place + 1)
+    if "[UNK]" in run.written:
         said += " " + text("unknown")
-    if written.tokens[-1] != "[SEP]":
-        said += " " + text("unfinished", most=len(written.ids))
+    if run.written[-1] != "[SEP]":
+        said += " " + text("unfinished", most=len(run.written))
     return joined(said)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
+from model.analysis import softmax
 from model.files import WEIGHTS
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
@@ -26,7 +28,7 @@ from pages.screen.runs import pipelines
 from pages.translation.decoder import BLOCKS, quantities_of
 from pages.translation.pictures import LEAST, lines
 from pages.translation.search import greedy_or_beam
-from pages.translation.writing import BLEU, READY, clearest, likelihood, mean_probability
+from pages.translation.writing import BLEU, READY, UNSURE, clearest, likelihood, mean_probability
 from tests.model.making import MINILM
 from tests.networks import untrained_translator
 from tests.pages.inputs import offer
@@ -229,9 +231,9 @@ GOOD = (
 def test_sentences_are_offered_that_are_translated_well(sentence: str, good: str) -> None:
     app = opened()
     app.button_group(key="translation.ready").set_value(sentence).run()
-    best = run_of(sentence).beams[0]
-    assert best.text == good and f"**{good}**" in said(app)
-    assert mean_probability(SimpleNamespace(begun=0), best) > 0.8
+    run = run_of(sentence)
+    assert run.translation == good and f"**{good}**" in said(app)
+    assert mean_probability(run) > 0.8
 
 
 def test_quality_is_said_as_the_model_card_has_it() -> None:
@@ -248,8 +250,9 @@ def test_quality_is_said_as_the_model_card_has_it() -> None:
 
 @pytest.mark.parametrize("last", ["[SEP]", "dog", "[UNK]"])
 def test_a_translation_without_an_end_is_said_to_break_off(last: str) -> None:
-    one = replace(run_of().beams[0], tokens=("a", last), ids=(1, 2), steps=(-0.1, -0.2))
-    told = likelihood(SimpleNamespace(begun=0), one)
+    run = copy(run_of())
+    run.written, run.written_ids = ("a", last), (1, 2)
+    told = likelihood(run)
     assert ("after 2 pieces" in told, "[UNK]:" in told) == (last != "[SEP]", last == "[UNK]")
 
 
@@ -295,11 +298,19 @@ def test_without_the_changes_the_sentence_is_translated_as_it_was_typed(monkeypa
         assert run_of(sentence, (off,)).translation in said(app)  # of both runs the same words are shown
 
 
-@pytest.mark.parametrize(("source", "forced"), [(ENGLISH, (661,)), ("qwx zzt blorp .", ())])
-def test_the_page_says_how_likely_the_model_found_what_it_wrote_itself(source: str, forced: tuple[int, ...]) -> None:
-    own = run_of(source, forced=forced).beams[0].steps[len(forced) :]
-    app = opened(source, forced=".".join(map(str, forced))) if forced else opened(source)
-    assert re.search(f"{np.exp(np.mean(own)):.0%} \\(geometric\\)", said(app))
+@pytest.mark.parametrize(("s", "forced", "beam"), [(ENGLISH, (), 0), (ENGLISH, (661,), 1), (SEVERAL, (), 2)])
+def test_mean_and_least_probability_are_of_all_pieces_as_they_stand_at_the_words(
+    s: str, forced: tuple[int, ...], beam: int
+) -> None:
+    app, found = opened(s, forced=".".join(map(str, forced)), beam=str(beam)), run_of(s, forced=forced)
+    run = run_of(s, written=(found.greedy, *found.beams)[beam].ids)
+    each = softmax(run["logits"].astype(float))[range(len(run.written)), run.written_ids].tolist()
+    mean = float(np.exp(np.mean(np.log(each))))
+    assert f"{percent(mean)} (geometric)" in said(app)
+    assert f"{percent(min(each))} (step {np.argmin(each) + 1})" in said(app)
+    assert (catalogue("en")["translation.unsure"] in said(app)) == (mean < UNSURE)
+    written = " ".join(text for trace in figure(app)["data"] for text in trace.get("text") or ())
+    assert all(percent(p) in written for p in each)
 
 
 def test_a_drawing_is_offered_a_sentence() -> None:
