@@ -775,18 +775,21 @@ def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
         assert read and [word["text"] for word in line(app)["words"]] == text(read).tokens[1:-1]
 
 
-@pytest.mark.parametrize("sentence", [*(READY[lang][0] for lang in READY), "小猫在桌子上睡觉。"])
-def test_a_question_in_her_own_words_reads_what_the_line_on_top_says(sentence: str) -> None:
-    app = open_maker(s=sentence)
+@pytest.mark.parametrize("hidden", [None, "3"])
+@pytest.mark.parametrize("sentence", [*(READY[lang][0] for lang in READY), "小猫追着小狗跑。"])
+def test_a_question_in_her_own_words_reads_what_its_page_read(sentence: str, hidden: str | None) -> None:
+    """The Tour hides a word by itself; a page does not."""
+    given = {"s": sentence} | ({"hidden": hidden} if hidden else {})
+    there = charts(open_page("attention", **given))[0]["figure"]["layout"]["yaxis"]["ticktext"]
+    app = open_maker(**given)
     app.selectbox(key="lesson.new.place").set_value("attention").run()
     app.text_area(key="lesson.new.ask").set_value("Which?")
     app.text_area(key="lesson.new.options").set_value("one\ntwo")
     click(app, "new.add")
-    names = charts(app)[0]["figure"]["layout"]["yaxis"]["ticktext"][1:-1]
-    words = [word["text"] for word in line(app)["words"]]
-    assert "[MASK]" in words and [name.partition(" (")[0] for name in names] == words
+    assert charts(app)[0]["figure"]["layout"]["yaxis"]["ticktext"] == there
     on_page = line(click(click(app, "show"), "see"))["words"]
-    assert ["[MASK]" if word["hidden"] else word["text"] for word in on_page] == words
+    names = ["[MASK]" if word["hidden"] else word["text"] for word in on_page]
+    assert names == [name.partition(" (")[0] for name in there[1:-1]]
 
 
 def test_a_question_too_long_for_a_projector_says_so_in_the_list_once_it_is_put() -> None:

@@ -51,13 +51,6 @@ def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int,
     return with_words_hidden(pipeline, choice, typed)
 
 
-def as_asked(choice: Choice) -> Choice:
-    """The choice with exactly the words masked that are masked for questions."""
-    _, read, _ = pipelines.read(choice)
-    ids = with_a_gap(pipelines.pipeline(choice.pipeline), choice, read)
-    return choice.with_(hidden=tuple(i for i, one in enumerate(ids) if one != read.ids[i])) if ids else choice
-
-
 def hidden_in(screen: Screen) -> tuple[int, ...] | None:
     """Masked positions in addition to those written in the sentence, as in a Choice."""
     typed = screen.typed.tokens

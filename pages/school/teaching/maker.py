@@ -32,7 +32,7 @@ from pages.school.questions.case import NEAR, Case
 from pages.school.questions.pictures import has_picture
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
-from pages.school.teaching.cases import as_asked, case_of, not_asked, truth_here
+from pages.school.teaching.cases import case_of, not_asked, truth_here
 from pages.screen.frame.pickers import LASTING, lasting, set_lasting
 from pages.screen.link import chosen, select
 
@@ -267,8 +267,7 @@ def _at_place(question: Question, lesson: Lesson) -> Question:
         if (before.measure is None) == of_input:
             return replace(question, place=before.place)
         page = before.place.partition("?")[0]
-    choice = as_asked(chosen()) if of_input else chosen()
-    return replace(question, place=place_of(page, choice, of_input=of_input) if page else "")
+    return replace(question, place=place_of(page, chosen(), of_input=of_input) if page else "")
 
 
 def _close() -> None:
