@@ -91,7 +91,9 @@ def first_guess(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[s
         return Standing(False, "elsewhere")
     said = {"off": len(off), "most": most, "best": vocabulary[best.place], "share": best}
     said |= {"word": word, "own": decimal(float(shares[own]))}
-    if not (best.ahead and best.place == own):
+    if not best.ahead:
+        return Standing(False, "first_tied", said | {"best": vocabulary[int(shares.argmax())], "share": best.value})
+    if best.place != own:
         return Standing(False, "first", said)
     return Standing(True, "first_reached", said) if len(off) <= int(most) else Standing(False, "first_many", said)
 
