@@ -22,10 +22,11 @@ export function percent(share) {
   return fixed(100 * share, most || share > 0 && share < .1 ? 1 : 0).replace('-', '−') + '%'
 }
 
-/* A number in a cell, by default with two decimals: .41; empty if it rounds to 0 or is masked. */
+/* A number in a cell, by default with two decimals: .41; empty if it is 0.00 or masked. */
 export function inCell(value, places) {
   var digits = places === undefined ? 2 : places
-  if (!isFinite(value) || Math.abs(value) < .5 / Math.pow(10, digits)) return ''
+  if (!isFinite(value) || Math.abs(value) < .005) return ''
+  if (Math.abs(value) < .5 / Math.pow(10, digits)) return '0'
   return fixed(value, digits).replace('-', '−').replace(/^(−?)0\./, '$1.')
 }
 

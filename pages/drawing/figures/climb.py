@@ -137,7 +137,7 @@ def _numbers(ranks: np.ndarray, font: dict) -> list[dict]:
     def beside(step: int) -> dict:
         """The place of a number relative to its point, in pixels."""
         up = 1 if above[step] >= below[step] else -1
-        return {"yshift": 14 * up} if step else {"xanchor": "right", "xshift": -8}
+        return {"yshift": round(5 + 0.75 * font["size"]) * up} if step else {"xanchor": "right", "xshift": -8}
 
     return [
         look | beside(step) | {"x": step, "y": float(np.log10(rank)), "text": f"<b>{rank:,}</b>"}

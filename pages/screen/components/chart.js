@@ -46,12 +46,12 @@ const plain = (_, value) => ArrayBuffer.isView(value) ? [...value] : value
 function theme(style, size) {
   const of = name => style.getPropertyValue(`--st-${name}`)
   const font = { color: of('text-color'), family: of('font') }, line = of('border-color')
-  const side = { gridcolor: line, zerolinecolor: line, tickcolor: line, ticklabelposition: 'outside', automargin: true }
+  const side = { gridcolor: line, zerolinecolor: line, tickcolor: line, ticklabelposition: 'outside', automargin: true, fixedrange: true }
   const title = standoff => ({ title: { standoff, font: { size: Math.max(14, size) } } })
   return { layout: {
     font, hoverlabel: { bgcolor: of('background-color'), bordercolor: line, font },
     xaxis: { ...side, ...title(20), showgrid: false, zeroline: false }, yaxis: { ...side, ...title(24) },
-    legend: { borderwidth: 0 },
+    legend: { borderwidth: 0 }, modebar: { bgcolor: of('background-color'), color: font.color, activecolor: font.color },
   } }
 }
 
@@ -333,6 +333,13 @@ function fill(place, layout) {
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
 
+/* A click on the name of a bar is one on the bar. */
+function named({ currentTarget, target }) {
+  const y = target.closest('.named .ytick text')?.__data__.x
+  const marks = currentTarget.data?.find(one => one.customdata && [...one.y].includes(y))
+  if (y !== undefined) currentTarget.pick({ x: 0, y, customdata: marks && plain('', marks.customdata[[...marks.y].indexOf(y)]) })
+}
+
 /* Leave a button that a pointer pressed: with the focus, it would stay on the picture. */
 const release = ({ currentTarget, detail }) => { if (detail) currentTarget.blur() }
 
@@ -509,6 +516,8 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.onPaper = () => onPaper(place)
   place.classList.toggle('once', Boolean(place.wanted.once))
   place.classList.toggle('large', Boolean(place.wanted.figure.layout.meta?.large))
+  const ranked = place.wanted.figure.data.some(({ type, orientation }) => type === 'bar' && orientation === 'h')
+  place.classList.toggle('named', ranked && Boolean(place.wanted.picks))
   for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by], place.wanted.once?.at)
   place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.heard[place.wanted.key])
   place.pick = point => {
@@ -525,6 +534,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.addEventListener('pointerdown', press, { capture: true, passive: true })
   for (const kind of ['pointermove', 'pointerdown']) place.addEventListener(kind, light, { capture: true, passive: true })
   place.addEventListener('pointerleave', dim)
+  place.addEventListener('click', named)
   draw(place)
   if (!window.Plotly) {
     window.bringPlotly()

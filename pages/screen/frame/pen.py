@@ -115,7 +115,7 @@ class Pen:
             self._move(picture.moves)
         noted = noted and not picture.fixed
         with words or nullcontext():
-            if written and (compared or not fills):
+            if written and (compared or words or not fills):
                 st.markdown(joined(written))
             if noted and not compared and (screen.two.differs or screen.shows == "beside"):
                 st.caption(t(f"change.only_{screen.shows}"))  # this picture shows one run

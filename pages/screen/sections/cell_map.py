@@ -51,7 +51,7 @@ def cell_map(
     key: the quantity shown. below: draws under the map. large: whether it is the main picture of the page.
     """
     if screen.choice.big and not screen.two.beside:  # one picture, as large as the screen allows
-        pen.show(name_of(key), make)
+        pen.show(name_of(key), make, words=st.container() if large else None)
         return
     left, right = st.columns([1, 1] if large else [3, 2], gap="medium")
     with left:
