@@ -35,6 +35,7 @@ USUAL_SIZE = 850, 380  # pixels between the outermost points
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
 WAY = (0.3, 0.52, 0.74)  # where along a line clicks are answered
 MARGIN = 0.08  # of a plane, beside its outermost points
+RADIUS = 4  # pixels of a dot
 DOT = 60  # square pixels: covering as much of other names is as bad as covering a dot
 
 
@@ -175,13 +176,14 @@ def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour:
     ]
 
 
-def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray) -> list[str]:
+def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray, equal: bool = False) -> list[str]:
     """For each name the side of its point where it covers least of earlier names and of `dots`.
 
-    points, dots: (place, 2).
+    points, dots: (place, 2). equal: whether both axes have the same units.
     """
     low, high = dots.min(axis=0), dots.max(axis=0)
     scale = np.array(USUAL_SIZE) / np.where(high > low, high - low, 1)
+    scale = np.full(2, scale.min()) if equal else scale
     points, dots = (points - low) * scale, (dots - low) * scale
     ways, taken, chosen = np.array(list(SIDES.values())), np.empty((0, 2, 2)), []  # taken: (name, corner, 2)
     for point, name in zip(points, names, strict=True):
@@ -198,7 +200,7 @@ def _covered(boxes: np.ndarray, taken: np.ndarray, dots: np.ndarray) -> np.ndarr
     """How much each box covers: the area of taken boxes, plus DOT for each dot."""
     low, high = boxes[:, None, 0], boxes[:, None, 1]
     shared = np.minimum(high, taken[:, 1]) - np.maximum(low, taken[:, 0])  # (box, taken, 2)
-    hit = ((dots > low) & (dots < high)).all(axis=2).sum(axis=1)
+    hit = ((dots > low - RADIUS) & (dots < high + RADIUS)).all(axis=2).sum(axis=1)
     return np.maximum(shared, 0).prod(axis=2).sum(axis=1) + DOT * hit
 
 
@@ -236,8 +238,10 @@ def queries_and_keys(
     """
     few = len(names) <= 24
     traces = [stroke(np.stack([queries[link[0]], keys[link[1]]]), ACCENT, 3, showlegend=False)]
-    sides = (("Q", queries, "circle", "top center"), ("K", keys, "diamond", "bottom center"))
-    for side, (role, points, symbol, where) in enumerate(sides):
+    every, every_name = np.concatenate([queries, keys]), [*names, *names] if few else [""] * 2 * len(names)
+    line = np.linspace(queries[link[0]], keys[link[1]], 6)[1:-1]
+    where = np.reshape(sides(every, every_name, np.concatenate([every, line]), equal=True), (2, -1)).tolist()
+    for side, (role, points, symbol) in enumerate((("Q", queries, "circle"), ("K", keys, "diamond"))):
         colour = role_colours()[role]
         if before is not None:
             traces += moved(before[side], points, symbol, colour)
@@ -247,7 +251,7 @@ def queries_and_keys(
                 "markers+text",
                 name=label(legend[side]),
                 text=[label(name) if few or i == link[side] else "" for i, name in enumerate(names)],
-                textposition=where,
+                textposition=where[side],
                 textfont={"color": colour, "size": font_size()},
                 marker={"color": colour, "symbol": symbol, "size": 10},
                 customdata=[label(name) for name in names],
@@ -256,5 +260,6 @@ def queries_and_keys(
             )
         )
     layout = _plain_axes(titles)
+    layout["xaxis"]["constrain"] = layout["yaxis"]["constrain"] = "domain"
     layout["yaxis"]["scaleanchor"] = "x"
     return figure_of(traces, layout | LEGEND | look(height))
