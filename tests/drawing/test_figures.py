@@ -15,6 +15,7 @@ from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers
 from pages.drawing.figures.base import SIGNED, signed_colours
 from pages.drawing.figures.curves import adding_up, waterfall, waves
 from pages.drawing.figures.matrices import Matrix, abreast
+from pages.drawing.figures.points import queries_and_keys
 from pages.drawing.figures.theme import LARGE, draw_on, letters
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
@@ -217,6 +218,25 @@ def test_the_number_of_the_longest_bar_has_its_room_in_however_slim_a_picture(si
         layout = spec(bars_with_numbers(np.array([0.9, 0.004]), ["a", "b"], ["0.90", "0.004"], most=1.0))["layout"]
     assert layout["xaxis"]["range"][1] == 1.0, "it ends at the axis' end"
     assert layout["margin"]["r"] >= 0.5 * layout["font"]["size"] * len(" 0.004")
+
+
+def test_names_of_queries_and_keys_stand_off_other_dots_and_the_line() -> None:
+    queries, keys = np.array([[0.0, 0.0], [-4.0, -2.0]]), np.array([[0.0, 0.15], [4.0, 2.0]])
+    figure = queries_and_keys(queries, keys, ["it", "was"], ("query", "key"), ("", ""), link=(0, 1))
+    _, asked, found = figure.data
+    assert asked["textposition"][0] != "top center", "the key stands there"
+    assert found["textposition"][0] != "bottom center", "the query stands there"
+
+
+def test_columns_beside_bars_stay_apart_on_a_phone_however_long_their_numbers() -> None:
+    texts = [("y", ["14.33", ""]), ("− max", ["≈−10.88", ""]), ("exp", ["0.414", "2.259"])]
+    figure, wide = bars_with_numbers(np.ones(1), ["was"], ["0.18"], columns=texts, rests=["sum"]), 285  # pixels
+    table, layout = figure.data[-1], figure.layout["xaxis2"]
+    across = wide * (layout["domain"][1] - layout["domain"][0]) / np.ptp(layout["range"])
+    ends = {text: x * across for x, text in zip(table["x"], table["text"], strict=True)}
+    digit = 0.5 * table["textfont"]["size"]
+    assert ends["≈−10.88"] - ends["14.33"] > digit * len("≈−10.88")
+    assert ends["0.414"] - ends["≈−10.88"] > digit * len("0.414") and ends["14.33"] > digit * len("14.33")
 
 
 def test_a_number_stands_at_the_end_of_its_own_bar_beside_that_of_another_run() -> None:

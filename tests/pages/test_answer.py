@@ -173,7 +173,8 @@ def test_each_row_says_how_softmax_makes_its_probability_and_the_rows_add_up(lin
     app = open_page("answer", **link, tau=str(round(10 * tau)))
     names, values = chart(app)
     words = next(one for one in figure(app)["data"] if one.get("xaxis") == "x2")
-    at = dict(zip(zip(numbers(words["x"]), numbers(words["y"]), strict=True), words["text"], strict=True))
+    columns = 1 + np.unique(numbers(words["x"]), return_inverse=True)[1]
+    at = dict(zip(zip(columns.tolist(), numbers(words["y"]), strict=True), words["text"], strict=True))
     rows = [[float(at[column, row].replace("−", "-").strip("≈ ")) for column in (1, 2, 3)] for row in range(len(names))]
     choice = app.session_state["choice"]
     trace = run(SENTENCE, 2) if "s" in link else pipelines.run(choice.pipeline, choice.subject)

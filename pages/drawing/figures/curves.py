@@ -45,6 +45,7 @@ BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the bar in question
 MOST_TICKS = 32  # below stairs
 #: Columns of a table beside bars: each a head, in Plotly's markup, and a text for each row.
 Columns = Sequence[tuple[str, Sequence[str]]]
+BETWEEN = 0.6  # font sizes between two of them
 TALL = 215  # pixels: pictures side by side
 WHOLE, LEAST_WRITTEN = 1000, 0.024  # pixels: a picture as wide as the page; share of it that a number takes
 STAIRS = 310  # pixels
@@ -165,11 +166,13 @@ def _with_columns(figure: Figure, bars: int, columns: Columns, rests: Sequence[s
     layout, rows, wide = figure.layout, bars + len(rests), 0.15 * len(columns)
     layout["yaxis"] |= {"range": [rows - 0.4, -1.6], "anchor": "free", "position": 0}
     layout["xaxis"]["domain"] = [wide + 0.03, 1]
-    layout["xaxis2"] = {"domain": [0, wide], "range": [0, len(columns)], "visible": False}
+    widths = [BETWEEN + max(map(text_width, (head, *texts))) for head, texts in columns]
+    edges = np.cumsum(widths).tolist()
+    layout["xaxis2"] = {"domain": [0, wide], "range": [0, edges[-1]], "visible": False}
     font = {"color": INK[mode()], "size": font_size() + 1}
-    shown = [(len(columns) - 1, bars + row, name) for row, name in enumerate(rests)]
-    for column, (head, texts) in enumerate(columns, 1):
-        shown += [(column, row, text) for row, text in zip((-1, *range(rows)), (head, *texts), strict=True)]
+    shown = [(edges[-2], bars + row, name) for row, name in enumerate(rests)]
+    for edge, (head, texts) in zip(edges, columns, strict=True):
+        shown += [(edge, row, text) for row, text in zip((-1, *range(rows)), (head, *texts), strict=True)]
     places, words = [one[:2] for one in shown], [one[2] for one in shown]
     figure.data.append(words_at(places, words, textposition="middle left", textfont=font, xaxis="x2"))
     return figure
