@@ -113,7 +113,7 @@ def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden
 
     def draw(drawn: Numbers) -> Figure:
         look = {"scale": drawn.scale("share"), "square": False, "clickable": True, "cell": cell}
-        return heatmap(drawn.array, *drawn.axes, **look).tell(fills=True)
+        return heatmap(drawn.array, *drawn.axes, **look).tell(numbers=True, large=True, fills=True)
 
     return Picture(
         draw,
