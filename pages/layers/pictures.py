@@ -1,6 +1,6 @@
 """The pictures of the residual stream: how alike its vectors are, whence they come, their way, and the logit lens."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, placed, rollout
 from model.operations.working import Table, terms_table
+from model.translator import CHINESE
 from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths
 from pages.drawing.figures.curves import adding_up
 from pages.drawing.figures.equations import COSINE, ROLLOUT
@@ -290,19 +291,28 @@ def guesses(probabilities: np.ndarray, output: int | None = None) -> Guesses:
     return Guesses(best, np.take_along_axis(probabilities, best, axis=1), followed, ranks)
 
 
+def _scripts(words: Iterable[str]) -> set[bool]:
+    """Whether Chinese, of those words that are made of letters."""
+    return {bool(CHINESE.search(word)) for word in words if word.strip("#▁Ġ").isalpha()}
+
+
 def words(run: Trace, place: Place, found: Guesses) -> Picture:
     """The likeliest words after each layer, and how some of them rise. A click follows a word."""
+    every, own = outputs_of(run), _scripts(run.tokens)
+    *early, last = (_scripts(every[i] for i in row) for row in found.best.tolist())
+    strange = bool(own) and bool(set().union(*early) - own - last)
+    hint = " ".join([found.hint, *[text("lens_script")] * (strange and not found.mapped)])
     if place.output is None:
         said = _read(
             run,
             place,
             "read.copied" if found.best[-1, 0] == run.ids[place.token] else "read.guess",
             found.best[:, 0],
-            replace(first(found.shares[-1], decimal), of=len(outputs_of(run))),
-            found.hint,
+            replace(first(found.shares[-1], decimal), of=len(every)),
+            hint,
         )
     else:
-        said = f"{followed(run, found)} {found.hint}"
+        said = f"{followed(run, found)} {hint}"
     return _race(run, found, said)
 
 
