@@ -108,6 +108,12 @@ class Experiment:
         sure = probabilities(self.screen.original, self.place).max() > SURE
         return choice.measure or ("lead" if sure or choice.against is not None else "moved")
 
+    @property
+    def measured(self) -> str:
+        """What is measured, in words."""
+        pair = dict(zip(("of", "against"), self.names, strict=True)) if self.measure == "lead" else {}
+        return word(f"number_{self.measure}", **pair)
+
     def told(self, value: float) -> str:
         """A measured effect in words: "0.44", or, of the lead, "+2.75"."""
         return decimal(value) if self.measure in WITHOUT_SIGN else signed(value)
@@ -246,7 +252,7 @@ def effect_map(
         if not over:  # cells to click, that say nothing yet
             figure.data[0] |= grey
     elif np.abs(np.nan_to_num(values)).max() < ROUNDING:
-        said = text("read_no_effect", number=word(f"number_{lab.measure}"))
+        said = text("read_no_effect", number=lab.measured)
     else:
         what = word(f"effect_{lab.measure}")
         said = text("read_map", effect=what, where=where(*strongest), value=furthest(values, lab.told))
@@ -259,7 +265,7 @@ def effect_map(
     if theme.big():
         figure.layout["height"] = LOWEST
         figure.tell(ends=True, first=True)  # however much stands above it
-    title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
+    title, shape = word(name, number=lab.measured), () if over else values.shape
     lab.pen.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 
 
