@@ -113,11 +113,17 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
     assert app.session_state["choice"].hidden == tuple(places)
 
 
+def test_bars_take_the_width_of_a_presentation() -> None:
+    drawn = figure(open_page("answer", s=SENTENCE, hidden="3", big="true"))
+    assert drawn["layout"]["xaxis"]["range"][1] == pytest.approx(numbers(drawn["data"][0]["x"]).max())
+
+
 @pytest.mark.parametrize("sentence", [SENTENCE])
 def test_without_mask_each_position_predicts_its_visible_word(sentence: str) -> None:
     link = {"s": sentence, "hidden": "none", "token": "4"}
     app = open_page("answer", **link, tab="places")
     drawn = figure(app)
+    assert drawn["layout"]["meta"]["numbers"], "in the cells, where they fit"
     assert "[MASK]" not in drawn["layout"]["yaxis"]["ticktext"]
     trace = pipelines.run("text", sentence)
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]

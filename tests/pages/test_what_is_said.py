@@ -45,6 +45,7 @@ SAID = [
     ("digit", "what_if", "tab=patching", "what_if.other_missing_picture", "what_if.other_missing"),
     ("paper", "answer", "", "untrained.no_answer", ""),
     ("flat", "attention", "", "exactly 1", ""),
+    ("words", "what_if", "measure=lead", "on the lead of “", ""),
     ("words", "layers", "", "layers.lens_script", ""),
     ("words", "layers", "s=今天天气很好，我们去公园玩吧。&hidden=11&token=11", "layers.lens", "layers.lens_script"),
     ("words", "layers", "tab=path", "its own weights | layers.norms_after", "the same set"),
