@@ -27,9 +27,11 @@ def case_of(page: str) -> Case:
     return Case(pipelines.pipeline("text"), trace, TOKEN, pipelines.pipeline("text").reader.vocabulary, **at)
 
 
-def drawn(page: str, answer: object = "a", options: tuple[str, ...] = ("a", "b")) -> tuple[Picture, Picture]:
+def drawn(
+    page: str, answer: object = "a", options: tuple[str, ...] = ("a", "b"), ask: str = ""
+) -> tuple[Picture, Picture]:
     """The picture beside the question, before and after the answer is shown."""
-    truth = Truth(answer, 0.0, {}, (), {}, options, literal=True)
+    truth = Truth(answer, 0.0, {}, (), {}, options, literal=True, ask=ask)
     looks = [Look(OWN, "tap", case_of(page), truth, shown=shown) for shown in (False, True)]
     (covered,), (whole,) = (of_place(f"{page}?layer=3&head=7&token=3", look) for look in looks)
     return covered, whole
@@ -65,11 +67,23 @@ def test_what_is_asked_is_covered_until_the_answer_is_shown(page: str) -> None:
 
 TELLS = ("layer 3, head 7", "the seventh head", "第十二个头", "第 3 层", "7", 7.0, "3·7")
 TELLS_NOT = ("the token before it", "前一个词", 0.62, None)
+ASKED = {
+    "这一层里，有几个头最关注自己前面的那个字？": True,
+    "How many heads of this layer attend to the token before?": True,
+    "第几个头最关注前面的字？": False,
+    "有几个头，是哪一个？": False,
+    "Which layer is it?": False,
+}
 
 
-@pytest.mark.parametrize(("answer", "framed"), [(one, one in TELLS_NOT) for one in (*TELLS, *TELLS_NOT)])
-def test_the_head_of_a_question_is_framed_where_that_does_not_tell_which_it_is(answer: object, framed: bool) -> None:
-    covered, whole = drawn("heads", answer)
+@pytest.mark.parametrize(
+    ("answer", "ask", "framed"),
+    [*((one, "", one in TELLS_NOT) for one in (*TELLS, *TELLS_NOT)), *((7.0, ask, ASKED[ask]) for ask in ASKED)],
+)
+def test_the_head_of_a_question_is_framed_where_that_does_not_tell_which_it_is(
+    answer: object, ask: str, framed: bool
+) -> None:
+    covered, whole = drawn("heads", answer, ask=ask)
     assert bool(covered.drawn().layout.get("shapes")) == framed and whole.drawn().layout["shapes"]
     assert bool(re.search(r"\d", covered.title or "")) == framed and re.search("3.*7", whole.title or "")
 

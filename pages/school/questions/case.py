@@ -39,7 +39,7 @@ class Truth:
     measure of its question. said: values for its texts. options: what can be tapped, or gets a chip. span: least and
     largest possible number. near: tolerance of a number. bars: values for a bar chart, by names of texts, or else
     tokens or words. literal: whether answer and options are tokens or words. place: values of a Choice. told: names of
-    the texts that explain it.
+    the texts that explain it. ask: a teacher's own words.
     """
 
     answer: Any
@@ -52,6 +52,7 @@ class Truth:
     near: float = 0.0
     literal: bool = False
     told: tuple[str, ...] = ("why",)
+    ask: str = ""
 
     @property
     def in_words(self) -> dict[str, object]:

@@ -55,6 +55,7 @@ CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
 PLAIN = 0.2  # mean weight of all heads from which on they agree on a word
 PLACE = re.compile("\\d+|head|layer|头|层")  # in a teacher's words
+COUNT, WHICH = re.compile("how many|how often|几|多少"), re.compile("which|what|where|哪|第几|什么")
 #: From which on no token may look at those behind it, in all layers.
 CAUSAL = Edit("layers.{l}.attention.masked", "causal")
 
@@ -85,9 +86,11 @@ class Look:
 
     @property
     def asks_which_head(self) -> bool:
-        """Whether the answer to a teacher's own question names a layer or head, or is its number."""
+        """Whether the answer to a teacher's own question names a layer or head, or is its number and no count."""
         named = PLACE.findall(f"{self.truth.answer}".lower())
-        return self.row == OWN and any(not one.isdecimal() or int(one) - 1 in self.where for one in named)
+        counts = COUNT.search(self.truth.ask.lower()) and not WHICH.search(self.truth.ask.lower())
+        is_place = (not one.isdecimal() or (not counts and int(one) - 1 in self.where) for one in named)
+        return self.row == OWN and any(is_place)
 
     @property
     def token(self) -> int:

@@ -94,6 +94,6 @@ def clear_truth(question: Question, case: Case) -> Truth | None:
     if question.measure is None:
         own = question.own
         assert own is not None  # or there is nothing to ask
-        return Truth(own.answer, 0.0, {}, (), {}, own.options, own.span, own.near, literal=True)
+        return Truth(own.answer, 0.0, {}, (), {}, own.options, own.span, own.near, literal=True, ask=own.ask)
     truth = truth_of(question, case)
     return truth if truth is not None and truth.margin >= question.least else None
