@@ -18,6 +18,7 @@ from pages.school.teaching.pictures import answer_told, said_of_right, said_of_s
 from pages.school.teaching.projector import WANTED, afterwards, controls, count
 from pages.school.teaching.results import other_input
 from pages.school.teaching.start import not_asked
+from pages.screen.frame.pickers import lasting
 
 ANSWERS = ("word", "digit")  # questions about what the network answers at the end, with its probabilities
 MOST_PACE = 2  # largest factor by which the rest may be expected to take longer or shorter than planned
@@ -133,7 +134,8 @@ def _coming(lecture: Lecture) -> None:
     names = {place: called(question) for place, (question, *_) in lecture.clear.items()}
     if places and lecture.phase in (Phase.LOBBY, Phase.REVEALED, Phase.EXPLAINED):
         first = places.index(coming[0]) if coming else 0
-        wanted = st.selectbox(word("another"), places, first, format_func=names.__getitem__, key="class.another")
+        look = lasting(f"class.another.{lecture.desk.code}.{lecture.desk.room.number}", places[first], among=places)
+        wanted = st.selectbox(word("another"), places, format_func=names.__getitem__, **look)
         if coming and wanted != coming[0]:
             _foretold(*lecture.clear[wanted])
         note = {WANTED: (wanted, version)}
