@@ -121,9 +121,10 @@ def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, rev
 
 
 def sure_and_wrong(found: Sequence[Bar]) -> Bar | None:
-    """The wrong answer with the most sure votes, to start a discussion with; None if there is none."""
-    wrong = [bar for bar in found if bar.sure_and_wrong]
-    return max(wrong, key=lambda bar: bar.sure_and_wrong, default=None)
+    """The wrong answer with the most sure votes, to start a discussion with; None if it is one vote, or none leads."""
+    most = max((bar.sure_and_wrong for bar in found), default=0)
+    wrong = [bar for bar in found if bar.sure_and_wrong == most]
+    return wrong[0] if most > 1 and len(wrong) == 1 else None
 
 
 def _sure_and_wrong(shown: Shown, truth: Told, vote: Vote) -> bool:

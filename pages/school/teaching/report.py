@@ -109,13 +109,13 @@ def _section(asked: Asked, pictures: Collection[str]) -> str:
     reads = f"{plain('lesson.reads')} {shown['reads']}" if shown.get("reads") else ""
     says = [shown.get("about", {}).get(language(), ""), reads]
     says.append(unmarked(said_of_right(votes)) if votes else word("nobody"))
-    if sure := said_of_sure(asked):
+    key = f"{BUTTON}.{asked.number}"
+    if sure := said_of_sure(asked, named=key not in pictures):  # as on the projector
         says.append(unmarked(sure))
     above = "".join(f"<p>{html.escape(one)}</p>" for one in says if one)
     answer = html.escape(unmarked(answer_told(shown, truth)))
     why = html.escape(truth.get("why", {}).get(language(), ""))
     title = f"<h2>{asked.number}. {html.escape(shown['ask'][language()])}</h2>"
     table = as_table(asked, revealed=True, whole=True)
-    key = f"{BUTTON}.{asked.number}"
     seen = f'<img src="picture:{key}" alt="">' if key in pictures else ""
     return f"<section>{title}{seen}{above}{table}<p><b>{answer}</b><br>{why}</p></section>"
