@@ -24,7 +24,7 @@ class Answers:
     kind: "word" (at each token), "class", "label" (true or false), "number", "tag" (of a token), "bound" (start and end
     of a part of the text), or "none". rows: token -> bars; -1 is the whole input. lens: token -> bars after each layer,
     if computed. reads: the one token whose row an answer for the whole input is read from. right: token -> the true
-    word.
+    word. unread: see `unread`.
     """
 
     kind: str
@@ -32,6 +32,7 @@ class Answers:
     lens: dict[int, list[list[Bar]]]
     reads: int | None = None
     right: dict[int, str] | None = None
+    unread: Sequence[int] = ()
 
     @property
     def described(self) -> dict[str, Any]:
@@ -41,6 +42,7 @@ class Answers:
             "lens": self.lens,
             "reads": self.reads,
             "right": self.right or {},
+            "unread": self.unread,
         }
 
 
@@ -82,7 +84,15 @@ def _of_words(trace: Run, asked: Sequence[int], right: dict[int, str] | None) ->
     logits, names = trace["logits"], trace.outputs
     places = list(asked) if logits.size > MOST_LOGITS else range(len(trace.tokens))
     rows = {place: best_words(logits[place], names) for place in places}
-    return Answers("word", rows, {place: _lens(trace, place, names) for place in asked[:LENS]}, right=right)
+    return Answers(
+        "word", rows, {place: _lens(trace, place, names) for place in asked[:LENS]}, right=right, unread=unread(trace)
+    )
+
+
+def unread(trace: Run) -> list[int]:
+    """The tokens of whose word a run holds nothing, since changes made its vector 0: it can only be guessed."""
+    kept = [trace[key].any(axis=-1) for key in ("embedding.tokens", trace.graph.embedded)]
+    return np.flatnonzero(~np.all(kept, axis=0)).tolist()
 
 
 def best_words(logits: np.ndarray, names: Sequence[str]) -> list[Bar]:

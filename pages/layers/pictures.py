@@ -10,6 +10,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, placed, rollout
 from model.operations.working import Table, terms_table
+from model.overview.answers import unread
 from model.translator import CHINESE
 from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths
 from pages.drawing.figures.curves import adding_up
@@ -303,10 +304,11 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
     strange = bool(own) and bool(set().union(*early) - own - last)
     hint = " ".join([found.hint, *[text("lens_script")] * (strange and not found.mapped)])
     if place.output is None:
+        copied = found.best[-1, 0] == run.ids[place.token] and place.token not in unread(run)
         said = _read(
             run,
             place,
-            "read.copied" if found.best[-1, 0] == run.ids[place.token] else "read.guess",
+            "read.copied" if copied else "read.guess",
             found.best[:, 0],
             replace(first(found.shares[-1], decimal), of=len(every)),
             hint,

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from model.analysis import likeliest, rank, word_at
+from model.overview.answers import unread
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.answers import Choose, likeliest_outputs, moved_most, probabilities
 from pages.drawing.screen import Screen
@@ -62,6 +63,7 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
         same = best == screen.run.ids[place]
         word = word_at(screen.run.tokens, place)
         kind = "seen_other" if not same else "seen" if word == screen.run.tokens[place] else "seen_piece"
+        kind = "unread" if place in unread(screen.run) else kind
         return t(f"words.read.{kind}", **said, word=word)
     if truth is None:
         number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
