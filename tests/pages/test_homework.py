@@ -24,6 +24,7 @@ from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import judged
 from pages.school.teaching import homework
 from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, handed_in
+from pages.screen.components.tables import MOST
 from pages.screen.runs import pipelines
 from pages.server import in_flight
 from pages.server.in_flight import CrowdedError
@@ -131,6 +132,8 @@ def test_table_computes_itself_who_reached_the_goal() -> None:
     assert "“去”" in found[1]["far"] and "“在”" in found[0]["task"]
     assert found[2]["far"] == words["goal.far.elsewhere"]
     assert words["homework.reached"].format(reached=1, all=3) in texts(app)
+    wide = 14 * max(len(row["far"]) for row in found)  # pixels of Chinese signs, in a column of MOST
+    assert wide > MOST and app.dataframe[0].proto.row_height >= 21 * wide / MOST, "read whole"
 
 
 def test_an_easier_task_in_the_link_does_not_count_where_the_teacher_has_chosen_one() -> None:

@@ -27,7 +27,7 @@ from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import in_words, judged
 from pages.school.questions.case import Case, leads
 from pages.school.teaching.cases import hidden_in, usual_case
-from pages.screen.components.tables import column_widths, draw_table
+from pages.screen.components.tables import column_widths, draw_table, row_height
 from pages.screen.frame import exports
 from pages.screen.frame.contents import path_of
 from pages.screen.frame.pickers import bound
@@ -326,7 +326,7 @@ def _table(checked: Checked) -> None:
     table = as_table(checked)
     reached = sum(found.reached for found, _ in checked.found)
     st.markdown(text("reached", reached=reached, all=len(table)))
-    draw_table(table, "homework.table", column_config=column_widths(table))
+    draw_table(table, "homework.table", column_config=column_widths(table), row_height=row_height(table))
     about = in_words(checked.goal) if checked.goal else word("title")
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "homework.csv"}
     name = f"{exports.file_name(word('title'))}.csv"

@@ -21,6 +21,12 @@ def column_widths(table: pd.DataFrame) -> dict[str, object]:
     return looks
 
 
+def row_height(table: pd.DataFrame) -> int:
+    """Pixels of rows in which the longest cell is read whole, in as many lines as it needs."""
+    longest = max((_signs(f"{cell}") for row in table.to_numpy() for cell in row), default=0)
+    return 14 + 21 * -(-7 * longest // (MOST - 60))
+
+
 def draw_table(table: pd.DataFrame, key: str, **look: Any) -> None:
     """A table. look: arguments of st.dataframe. Its letters keep their first size, so a presentation draws another
     table in another place.
