@@ -58,13 +58,15 @@
     })
     return made
   }
-  // A text whose lines break between words, also where no spaces part them. Single signs may be one word together.
+  // A text whose lines break between words, also where no spaces part them: before a single sign hardly ever, which may
+  // belong to the word before it. A number keeps its measure.
   function phrased(text) {
     if (!window.Intl || !Intl.Segmenter) return text
-    var before = ''
-    return Array.from(new Intl.Segmenter('zh', { granularity: 'word' }).segment(text), function (part) {
-      var apart = part.isWordLike && /[\u3400-\u9fff]$/.test(before) && (before + part.segment).length > 2
-      return (apart ? '\u200b' : '') + (before = part.segment)
+    var before = '', words = text.replace(/(\d) (?=[\u3400-\u9fff])|(第) (?=\d)/g, '$1$2\u00a0')
+    return Array.from(new Intl.Segmenter('zh', { granularity: 'word' }).segment(words), function (part) {
+      var apart = /[的地]$/.test(before) || /[\u3400-\u9fff]$/.test(before) && /^[与把对从让]$/.test(part.segment) ||
+        /[\u3400-\u9fff]{2}$/.test(before) && /^([^\x00-\x7f]{2}|和$)/.test(part.segment)
+      return (part.isWordLike && apart ? '\u200b' : '') + (before = part.segment)
     }).join('')
   }
   function p(text, look) { return text ? el('p', { 'class': look || null }, text) : null }

@@ -1,6 +1,5 @@
 """Answers of the class and of the network: the phases with a picture, and the discussion."""
 
-import re
 from math import ceil
 from textwrap import wrap
 
@@ -32,7 +31,6 @@ MORE = 1.6  # times as many letters, from which they are smaller, as in the styl
 A_NAME = 21  # letters of a line beside a bar
 A_LINE = 30  # letters of a sentence in a button
 SMALLER = 2  # pixels by which letters beside bars are smaller
-OF = re.compile("(?<=的)(?=[\u4e00-\u9fff])")  # where a line of Chinese may break
 text, word = texts_of("class")
 
 
@@ -46,7 +44,7 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
         said = heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said
         room = ROOM_TO_ASK - ROOM_TO_TALK * (lecture.phase is Phase.DISCUSS)
         with _in_room("ask", said if lecture.is_own else "", room):
-            st.markdown(OF.sub("\u200b", literal(said)) + said_to_read)
+            st.markdown(pictures.phrased(literal(said)) + said_to_read)
 
 
 def _in_room(name: str, words: str, room: int) -> DeltaGenerator:
