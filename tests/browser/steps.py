@@ -337,7 +337,8 @@ TOUCHING = """chart => ['.xtick text', '.ytick text'].flatMap(side => {
     return labels.flatMap((label, i) => labels.slice(0, i).filter((other, j) => slanted(label) && slanted(other)
         ? Math.abs(boxes[i].left - boxes[j].left) < 1.3 * parseFloat(getComputedStyle(label).fontSize) :
         Math.min(boxes[i].right, boxes[j].right) - Math.max(boxes[i].left, boxes[j].left) > 2 &&
-        Math.min(boxes[i].bottom, boxes[j].bottom) - Math.max(boxes[i].top, boxes[j].top) > 2
+        Math.min(boxes[i].bottom, boxes[j].bottom) - Math.max(boxes[i].top, boxes[j].top)
+            > Math.max(2, .2 * parseFloat(getComputedStyle(label).fontSize))  // no letter is as high as its box
     ).map(other => `${label.textContent} on ${other.textContent}`))
 })"""
 

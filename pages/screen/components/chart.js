@@ -16,7 +16,7 @@ const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pi
 // which Plotly places before it turns the labels.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may overlap, since their letters do not
-const STRETCH = 2, PROJECTED = 2.5  // widest cell, in heights, at a desk and in a presentation
+const STRETCH = 2, PROJECTED = 3.5  // widest cell, in heights, at a desk and in a presentation
 const LEAST = .6  // least share of the usual height, so that the page ends with the screen
 const LOOKS = 55  // ms between Plotly's hover updates; a click may get the point before
 const KEPT = 30_000  // ms for which a click is repeated with later ones
@@ -149,7 +149,7 @@ function stand(label) {
 function fitted(place, name, labels, at, slanted) {
   const { xaxis } = place.layout, above = at === 'x' && xaxis.side === 'top' && xaxis.tickangle === 0
   const where = labels.map(label => [label.textContent, label.getAttribute('x'), label.getAttribute('y')])
-  const told = JSON.stringify([where, place.width, place.fonts, innerWidth, isBig(), slanted, above]), known = place.fitted?.[name]
+  const told = JSON.stringify([where, place.width, place.layout.height, place.fonts, innerWidth, isBig(), slanted, above]), known = place.fitted?.[name]
   if (known?.told === told) {
     for (const [i, label] of labels.entries()) {
       label.style.fontSize = known.sizes[i]
@@ -336,8 +336,9 @@ function fill(place, layout) {
 /* A click on the name of a bar is one on the bar. */
 function named({ currentTarget, target }) {
   const y = target.closest('.named .ytick text')?.__data__.x
-  const marks = currentTarget.data?.find(one => one.customdata && [...one.y].includes(y))
-  if (y !== undefined) currentTarget.pick({ x: 0, y, customdata: marks && plain('', marks.customdata[[...marks.y].indexOf(y)]) })
+  if (y === undefined) return
+  const marks = currentTarget.data.find(one => one.customdata && [...one.y].includes(y))
+  currentTarget.pick({ x: 0, y, customdata: marks && plain('', marks.customdata[[...marks.y].indexOf(y)]) })
 }
 
 /* Leave a button that a pointer pressed: with the focus, it would stay on the picture. */
