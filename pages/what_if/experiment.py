@@ -279,7 +279,7 @@ def as_map(
 ) -> Figure:
     """The effects as a heatmap with numbers in its cells, and a cross on each change that is made."""
     scale = "positive" if lab.measure in WITHOUT_SIGN else "signed"
-    most, high = limit(lab, values), on_screen(max(440, 90 + scaled(ROW * len(values))))
+    most, high = limit(lab, values), on_screen(max(230, 90 + scaled(ROW * len(values))))
     figure = heatmap(
         values, rows, columns, scale=scale, limit=most, cell=lit, clickable=True, square=False, height=high
     )
@@ -289,7 +289,7 @@ def as_map(
     figure.layout["annotations"] = [cross | {"x": column + 0.5, "y": row - 0.5} for row, column in on]
     if most == LEAST[lab.measure]:
         figure.data[0]["colorbar"]["ticktext"][-1] += word("legend")
-    return figure.tell(numbers=True)
+    return figure.tell(numbers=True, grows=high, most=max(440, high))
 
 
 def limit(lab: Experiment, values: np.ndarray) -> float:
