@@ -122,6 +122,7 @@ IN_PLOTLY: tuple[str | tuple[str, ...], ...] = (
     "shapelayer",
     "xaxislayer-above",
     "yaxislayer-above",
+    ("y", "tick"),
     ("y", "title"),
 )
 

@@ -103,7 +103,7 @@ def test_bars_are_each_networks_answers_without_and_with_noise(edits: tuple[Edit
                 assert share == pytest.approx(sum(answer[1::2]), abs=1e-6), (name, place)
             calm, *noisy = (float(decimal(share)) for share in shown[: 1 + len(SCORED)])
             moved = [decimal(abs(share - calm)) for share in noisy]
-        assert f"by {min(moved)} to {max(moved)}. On values" in unmarked(texts(app))
+        assert f"by {min(moved)} to {max(moved)}." in unmarked(texts(app))
         one, cut = (unsigned(abs(float(decimal(own[-1])) - float(decimal(own[0])))) for own in bars(app).values())
         chosen = open_flat(ink=sketch.to_code(sketch.example(which)), tab="noise", stage="V", **link)
         assert (
