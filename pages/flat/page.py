@@ -104,7 +104,13 @@ def of_heads(screen: Screen, pen: Pen) -> None:
     """Attention of the one token to itself in every head."""
     where_noise_is(screen, pen)
     pen.show("attention", of_one)
-    if not screen.choice.big and not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
+
+
+def on_one_screen(screen: Screen, pen: Pen) -> None:
+    """Both readings, below them what every head makes of the one token, and what that leaves of attention."""
+    both_readings(screen, pen)
+    pen.show("attention", of_one)
+    if not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
         idle(screen)
 
 
@@ -120,7 +126,7 @@ TABS = {"noise": both_readings, "attention": of_heads}
 PAGE = Page(
     name="flat",
     group="more",
-    tabs=lambda screen: TABS,
+    tabs=lambda screen: TABS if screen.choice.big else {"noise": on_one_screen},
     any_input=True,
     attention=True,
     draws=True,

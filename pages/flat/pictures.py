@@ -29,7 +29,7 @@ CALM, *SCORED, _ = DISTURBED = ("none", "Q", "K", "scaled", "V")
 NOISE = 5.0
 KINDS = ("one_token", "patches")  # how the drawing is read
 NARROW = 8  # cells, as wide as a column of numbers is
-HIGH, LOW, ROWS = 340, 250, 275  # pixels: drawings and bars; drawings in a presentation; a row for each head
+HIGH, ROWS = 228, 180  # pixels: drawings and bars; a row for each head
 PATCHES = Place(layer=1, head=1)  # where [CLS] attends to strokes
 text, word = texts_of("flat")
 
@@ -81,7 +81,7 @@ def _above(p: float) -> str:
 
 def _framed(figure: Figure, shape: Sequence[int], colour: str) -> Figure:
     """The drawing in a frame. shape: rows and columns, of its units."""
-    figure.layout["height"] = LOW if big() else HIGH
+    figure.layout["height"] = HIGH
     figure.layout["meta"] = {}  # as high as that, however high the window
     figure.layout["shapes"] = [frame(0, 0, shape[0] - 1, shape[1] - 1, colour, 4), *figure.layout["shapes"]]
     return figure

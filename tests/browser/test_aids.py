@@ -185,6 +185,7 @@ def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str) -> None
         "answer?",
         "answer?stage=heads",
         "answer?tab=places",
+        "flat?",
         "layers?",
         "add_and_norm?",
         *(f"layers?tab={tab}&layer=6" for tab in ("path", "alike", "origin", "out")),

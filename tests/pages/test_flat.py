@@ -29,12 +29,11 @@ def bars(app: AppTest) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize(("change", "told"), [("V~zero", True), ("heads~zero", False), ("weights~zero", False)])
 def test_flat_says_av_is_v_unless_heads_or_weights_are_edited(change: str, told: bool) -> None:
-    app = open_flat(panel="attention", edits=f"{ATTENTION}{change}~head.2")
-    assert app.session_state["choice"].edits
-    assert ("so A V is V again" in texts(app)) == told
-    assert (catalogue("en")["change.no_law"] in texts(app)) != told
-    first = texts(open_flat(edits=f"{ATTENTION}{change}~head.2"))
-    assert ("softmax of one score is always 1" in first) == told != (catalogue("en")["change.no_law"] in first)
+    for link in ({}, {"panel": "attention", "big": "true"}):
+        app = open_flat(edits=f"{ATTENTION}{change}~head.2", **link)
+        assert app.session_state["choice"].edits
+        assert ("so A V is V again" in texts(app)) == told != (catalogue("en")["change.no_law"] in texts(app))
+        assert bool(link) or ("softmax of one score is always 1" in texts(app)) == told
 
 
 @pytest.mark.parametrize("place", DISTURBED[1:])
@@ -70,7 +69,7 @@ def test_flat_keeps_edits_and_takes_no_noise_from_another_page() -> None:
 
 @pytest.mark.parametrize("tab", ["noise", "attention"])
 def test_noise_is_chosen_in_the_open_tab_of_flat(tab: str) -> None:
-    app = open_flat(tab=tab)
+    app = open_flat(tab=tab, big="true")
     app.segmented_control(key="flat.noise").set_value("K").run()
     assert (app.session_state["choice"].tab, app.session_state["choice"].stage) == (tab, "K")
 
