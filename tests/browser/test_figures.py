@@ -16,6 +16,7 @@ from pages.drawing.picture import Picture
 from pages.drawing.place import Place
 from pages.feed_forward.pictures import loudest as loudest_of
 from pages.heads.pictures import chosen_head
+from pages.layers.pictures import path
 from pages.screen.runs import pipelines
 from pages.tokens.pictures import components
 from tests.browser.blank import draw
@@ -23,6 +24,17 @@ from tests.browser.conftest import kept_tab
 from tests.browser.steps import BAR, MIDDLE, SENTENCE
 
 AT = Place(layer=1, head=2, token=5)
+#: Pixels from each name to the middle of the dot that it belongs to.
+GAPS = """chart => {
+  const { x, y } = chart.data.at(-1), { xaxis, yaxis } = chart._fullLayout
+  const { left, top } = chart.getBoundingClientRect()
+  return [...chart.querySelectorAll('.textpoint text')].map((name, i) => {
+    const box = name.getBoundingClientRect(), across = left + xaxis._offset + xaxis.d2p(x[i]),
+      down = top + yaxis._offset + yaxis.d2p(y[i])
+    const aside = Math.max(box.left - across, across - box.right, 0)
+    return Math.hypot(aside, Math.max(box.top - down, down - box.bottom, 0))
+  })
+}"""
 HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? point.pointIndex)"
 
 
@@ -118,3 +130,10 @@ def test_a_word_is_written_where_the_picture_before_had_none(page: Page) -> None
         draw(page, figure, again=turn > 0)
         written = page.locator(".textpoint text")
         expect(written.filter(has_text=re.compile(r"\w"))).to_have_text([word for word in words if word])
+
+
+def test_no_name_of_a_path_lies_on_its_own_dot(page: Page) -> None:
+    chart = draw(page, path(run_of(), AT).drawn())
+    page.locator(".textpoint text").first.wait_for()
+    gaps = chart.evaluate(GAPS)
+    assert len(gaps) == len(run_of().tokens) and min(gaps) >= 4, gaps  # of letters, with some of a line's height

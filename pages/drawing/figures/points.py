@@ -30,7 +30,7 @@ from pages.drawing.figures.base import (
 from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.text.numbers import written
 
-USUAL_SIZE = 850, 380  # pixels between the outermost points
+USUAL_SIZE = 600, 320  # pixels between the outermost points on a desk
 #: Where a name may stand beside its point -> how far it moves, in half its own width and height.
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
 WAY = (0.3, 0.52, 0.74)  # where along a line clicks are answered
@@ -150,6 +150,8 @@ def paths(
         words_at(
             named,
             [f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
+            mode="markers+text",  # a dot that is not seen holds the name off the one that is
+            marker={"size": 10, "opacity": 0},
             textposition=sides(named, [names[i] for i in shown], every),
             cliponaxis=True,
         ),
@@ -188,7 +190,7 @@ def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray, equal: boo
     ways, taken, chosen = np.array(list(SIDES.values())), np.empty((0, 2, 2)), []  # taken: (name, corner, 2)
     for point, name in zip(points, names, strict=True):
         half = np.array([text_width(name), 1.2]) * font_size() / 2
-        centres = point + ways * (half + 5)
+        centres = point + ways * (half + 7)
         boxes = np.stack([centres - half, centres + half], axis=1)  # (side, corner, 2)
         best = int(_covered(boxes, taken, dots).argmin())
         chosen.append(list(SIDES)[best])
