@@ -18,7 +18,7 @@ from pages.drawing.place import Place
 from pages.drawing.text import plain
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
-ROW, LOW = 17, 200  # pixels: a row of the band, and its least height
+ROW, LOW = 22, 200  # pixels: a row of the band, and its least height
 
 
 @dataclass(frozen=True)
