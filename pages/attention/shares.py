@@ -35,7 +35,11 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
     seen = np.array([whole(row) for row in rows])  # as written
     most = {kind: first(seen[:, KINDS.index(kind)], in_percent) for kind in ("word", "place")}
     said = {f"{kind}_head": place.where(heads[one.place]) for kind, one in most.items()} | most
-    sentence = " ".join([text(f"read_{own}", **said), *[text("read_negative")] * bool((seen < 0).any())])
+    told = [text(f"read_{own}", **said), *[text("read_negative")] * bool((seen < 0).any())]
+    if len(every) > 1:
+        ends = zip(*(percents(layer.mean(axis=0)) for layer in (every[0], every[-1])), strict=True)
+        told.insert(0, text("read_ends", shares=_named([f"{low} → {high}" for low, high in ends][:-1], own)))
+    sentence = " ".join(told)
     columns = [word(f"column_{own if kind == 'word' else kind}") for kind in KINDS]
 
     def draw(drawn: Numbers) -> Figure:
@@ -72,9 +76,13 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
 
 def in_words(row: Sequence[float], own: str) -> str:
     """ "word 4%, place 114%, …": the shares of KINDS."""
-    kinds = [own, *KINDS[1:]]
+    return _named(percents(row), own)
+
+
+def _named(shares: Sequence[str], own: str) -> str:
+    """Shares with the names of the first KINDS."""
     return plain("common.comma").join(
-        word(f"share_{kind}", share=share) for kind, share in zip(kinds, percents(row), strict=True)
+        word(f"share_{kind}", share=share) for kind, share in zip([own, *KINDS[1:]], shares, strict=False)
     )
 
 

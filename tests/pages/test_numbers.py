@@ -40,7 +40,7 @@ from pages.drawing.pictures.vectors import probe_looks
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, quoted, speaking
-from pages.drawing.text.numbers import decimal, percent, two
+from pages.drawing.text.numbers import decimal, percent, percents, two
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
 from pages.layers import pictures as layers
@@ -291,6 +291,9 @@ def each_head_is_a_bar_of_its_shares_of_this_run(run, at):
     known = of_reads(run)
     every = [shares(run, run.graph.sublayers(layer)[0], head, known) for layer, head in np.ndindex(3, 4)]
     yield from ([of[kind] for of in every] for kind in KINDS)
+    means = [percents([np.mean([of[kind] for of in some]) for kind in KINDS]) for some in (every[:4], every[-4:])]
+    word, place, brought, _ = (" → ".join(ends) for ends in zip(*means, strict=True))
+    yield f"own word {word}, position {place}, brought from others {brought}."
 
 
 # -- feed-forward ----------------------------------------------------------------------------------------------------
@@ -606,7 +609,8 @@ def the_weight_times_the_value_of_the_key_goes_into_the_output(run: Trace, at: P
     scores, weights, V = (run[A + name][0] for name in ("scores", "weights", "V"))
     key = int(scores[at.token].argmax()) if at.key is None else at.key
     weight = weights[at.token, key]
-    yield np.stack([V[key], weight * V[key], weights[at.token] @ V])
+    others = np.delete(np.arange(len(V)), key)
+    yield np.stack([weight * V[key], weights[at.token, others] @ V[others], weights[at.token] @ V])
     seen = run[A + "masked"][0, at.token, key]
     scaled = run[A + "scaled"][0, at.token, key] if A + "scaled" in run else None
     score = two(float(scores[at.token, key])).replace("−", "-")

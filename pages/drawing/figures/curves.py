@@ -412,7 +412,7 @@ def stacks(
     frame = {"type": "rect", **ends, "line": {"color": ACCENT, "width": 3}}
     layout: dict = {"xaxis": across, "yaxis": down_side, "shapes": [*lines, frame], "annotations": names}
     layout |= {"barmode": "overlay", "showlegend": True, "legend": legend}
-    figure = figure_of(traces, layout | look(on_screen(66 + scaled(38 * n_rows))))
+    figure = figure_of(traces, layout | look(on_screen(66 + scaled(46 * n_rows))))
     figure.layout["margin"] |= {"t": round(2.2 * font_size()), "b": round(2.6 * font_size())}
     return figure.tell(roomy=WHOLE)
 
