@@ -73,13 +73,14 @@ def products(run: Trace, place: Place) -> Picture:
 
 
 def passed_on(run: Trace, place: Place) -> Picture:
-    """The value of the key token (see `paired_with`), the value times its weight, and the sum over all keys."""
+    """The value of the key token (see `paired_with`) times its weight, what the other keys add, and the output."""
     key, at = paired_with(run, place), (place.head, place.token)
     prefix, names = place.of(PREFIX), placed(run.tokens)
     weight, value = run[f"{prefix}weights"][(*at, key)], run[f"{prefix}V"][place.head, key]
-    rows = np.stack([value, weight * value, run[f"{prefix}heads"][at]])
+    output = run[f"{prefix}heads"][at]
+    rows = np.stack([weight * value, output - weight * value, output])
     symbol, share = plain_math(run.graph[f"{prefix}V"].symbol), decimal(float(weight))
-    called = [f"{symbol} · {names[key]}", f"{share} · {symbol}", word("strip_output")]
+    called = [f"{share} · {symbol} · {names[key]}", f"+ {word('strip_rest')}", f"= {word('strip_output')}"]
     said = {"token": names[place.token], "key": names[key], "weight": share}
     score = float(run[f"{prefix}scores"][(*at, key)])
     said |= {"score": two(score)}
