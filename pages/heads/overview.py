@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model import Trace
 from model.measures.tables import HeadRoles
@@ -20,12 +21,13 @@ from pages.screen.sections.roles import measured, source
 
 
 def overview(screen: Screen, pen: Pen) -> None:
-    """The tiles, and the chosen head."""
+    """The tiles, and the chosen head; in a presentation its sentence below the tiles, which leave room for it."""
     left, right = st.columns([1, 1], gap="medium")
     with left:
         pen.show("all", partial(all_heads, roles=_roles(screen, screen.run)))
+        words = st.container() if screen.choice.big else None
     with right:
-        _chosen_head(screen, pen)
+        _chosen_head(screen, pen, words)
 
 
 def _roles(screen: Screen, run: Trace) -> HeadRoles | None:
@@ -35,7 +37,7 @@ def _roles(screen: Screen, run: Trace) -> HeadRoles | None:
     return measured(source(screen.choice.pipeline))
 
 
-def _chosen_head(screen: Screen, pen: Pen) -> None:
+def _chosen_head(screen: Screen, pen: Pen, words: DeltaGenerator | None) -> None:
     """The map of the chosen head, and, but not in a presentation, three facts."""
 
     def called(run: Trace, place: Place) -> str:
@@ -45,7 +47,7 @@ def _chosen_head(screen: Screen, pen: Pen) -> None:
 
     draw_map(
         screen, pen, screen.at.of("layers.{l}.attention.weights"),
-        lambda run, place: chosen_head(run, place, called=called(run, place), grows=True, follows=False),
+        lambda run, place: chosen_head(run, place, called=called(run, place), grows=True, follows=False), words=words,
     )  # fmt: skip
     if screen.choice.big:
         return

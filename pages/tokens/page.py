@@ -13,6 +13,7 @@ from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
+from pages.drawing.text import t
 from pages.screen.frame.pen import Pen
 from pages.screen.runs.worked_out import is_word, neighbours
 from pages.screen.sections.working import working
@@ -89,6 +90,7 @@ def one_token(screen: Screen, pen: Pen) -> None:
     with left:
         pen.show_both("one", one_sum)
         if screen.choice.big:
+            st.markdown(t(purpose_of(screen)))
             return
         if run.picture is None:
             found = neighbours(screen.choice.pipeline, run.ids[screen.at.token])

@@ -54,6 +54,8 @@ SAID = [
     ("digit", "what_if", "tab=patching", "what_if.other_missing_picture", "what_if.other_missing"),
     ("paper", "answer", "", "untrained.no_answer", ""),
     ("flat", "attention", "", "exactly 1", ""),
+    ("words", "heads", "big=true", "attends most to “", ""),
+    ("words", "tokens", "big=true", "tokens.purpose", ""),
     ("words", "what_if", "measure=lead", "on the lead of “", ""),
     ("words", "layers", "", "layers.lens_script", ""),
     ("words", "layers", "s=今天天气很好，我们去公园玩吧。&hidden=11&token=11", "layers.lens", "layers.lens_script"),

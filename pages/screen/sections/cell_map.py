@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.drawing.picture import Make, Numbers
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of, quantity_map, settled
@@ -15,12 +16,14 @@ from pages.screen.sections.working import working
 ABREAST = 3  # maps side by side
 
 
-def draw_map(screen: Screen, pen: Pen, key: str, make: Make, at: Place | None = None) -> None:
+def draw_map(
+    screen: Screen, pen: Pen, key: str, make: Make, at: Place | None = None, words: DeltaGenerator | None = None
+) -> None:
     """The map of one quantity and, if the reader compares side by side, the other run's below.
 
-    at: the place, if not the one on the screen.
+    at: the place, if not the one on the screen. words: as for `Pen.show`.
     """
-    drawn = pen.show(name_of(key), make, at=at, noted=not screen.two.beside)
+    drawn = pen.show(name_of(key), make, at=at, noted=not screen.two.beside, words=words)
     if screen.two.beside:
         draw_other(screen, pen, key, make, drawn, at)
 
