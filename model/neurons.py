@@ -56,12 +56,14 @@ def pointed_to(scores: np.ndarray, names: Sequence[str], written: Collection[boo
     """
     ranked = (i for i in np.argsort(-scores, kind="stable").tolist() if scores[i] > 0 and i < len(names))
     if written is not None:
-        ranked = (i for i in ranked if _is_word(names[i]) and _in_ascii(names[i]) in written)
+        ranked = (i for i in ranked if is_word(names[i]) and _in_ascii(names[i]) in written)
     return [*islice(ranked, most)]
 
 
-def _is_word(name: str) -> bool:
-    return name[:2] != "##" and name[:1] + name[-1:] != "[]" and any(map(str.isalpha, name))
+def is_word(piece: str) -> bool:
+    """Whether a piece of the vocabulary is a word: letters only, and at least two if they are ASCII."""
+    letters = piece.lstrip(BEGINS)
+    return letters.isalpha() and (len(letters) > 1 or not letters.isascii())
 
 
 def _classifier(network: Encoder) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.checkpoints.images import CheckpointImageReader
+from model.neurons import is_word
 from pages.drawing.page import Page, Tabs, rows
 from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
@@ -15,7 +16,7 @@ from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import t
 from pages.screen.frame.pen import Pen
-from pages.screen.runs.worked_out import is_word, neighbours
+from pages.screen.runs.worked_out import neighbours
 from pages.screen.sections.working import working
 from pages.tokens import pictures
 from pages.tokens.order import word_order

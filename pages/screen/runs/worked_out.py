@@ -10,18 +10,12 @@ from model.measures.fillers import FilledUp, fill_up
 from model.measures.gradients import gradient_lengths, untrained
 from model.measures.merges import Pair, learned_merges
 from model.measures.without import Answers, Fate, answers, fates
+from model.neurons import is_word, pushes
 from model.neurons import pointed_to as pointed
-from model.neurons import pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.cache import kept
 from pages.drawing.picture import one_plane
 from pages.screen.runs import pipelines
-
-
-def is_word(piece: str) -> bool:
-    """Whether a piece of the vocabulary is a word: letters only, and at least two if they are ASCII."""
-    letters = piece.lstrip("Ġ▁")
-    return letters.isalpha() and (len(letters) > 1 or not letters.isascii())
 
 
 @kept(500)
