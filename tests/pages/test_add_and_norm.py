@@ -12,7 +12,8 @@ from model.measures.without import Fate, fates
 from model.measures.without import without as parted
 from pages.add_and_norm.pictures import AddNorm, maps, on_the_way, one_vector
 from pages.drawing.figures import Figure
-from pages.drawing.figures.base import legible, text_width
+from pages.drawing.figures.arrows import bold_width
+from pages.drawing.figures.base import legible
 from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import LANGUAGES, speaking
@@ -83,6 +84,21 @@ def test_no_name_of_an_arrow_lies_on_a_line_or_on_another_name(network: str, lan
                 )
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_each_name_of_our_first_sentence_stands_nearest_to_its_own_arrow(lang: str) -> None:
+    for sublayer in "12":
+        figure = charts(open_page("add_and_norm", lang=lang, sublayer=sublayer))[0]["figure"]
+        (names,), layout = [trace for trace in figure["data"] if trace["mode"] == "text"], figure["layout"]
+        ways = np.linspace(0, 1, 100)[:, None, None] * [(arrow["x"], arrow["y"]) for arrow in layout["annotations"]]
+        unit = np.ptp(layout["yaxis"]["range"]) / (layout["height"] - 14)
+        each = zip(numbers(names["x"]), numbers(names["y"]), names["text"], names["textposition"], strict=True)
+        for own, (x, y, name, side) in enumerate(each):
+            half = np.array([bold_width(name[3:-4]), 1.2]) * names["textfont"]["size"] * unit / 2
+            middle = (x, y) + half * [("right" in side) - ("left" in side), ("top" in side) - ("bottom" in side)]
+            away = np.linalg.norm(np.maximum(np.abs(ways - middle) - half, 0), axis=-1).min(axis=0)
+            assert away.argmin() == own, name
+
+
 def clear(drawn: Figure, where: object) -> None:
     """Assert that in pictures of several widths no name meets a line or another name, and all are inside; each has the
     colour of its arrow.
@@ -100,7 +116,7 @@ def clear(drawn: Figure, where: object) -> None:
         unit = (np.ptp(ranges, axis=1) / (wide - 12, high)).max()
         boxes: list[tuple[np.ndarray, np.ndarray]] = []
         for x, y, name, side in zip(names["x"], names["y"], names["text"], names["textposition"], strict=True):
-            half = np.array([0.95 * text_width(name[3:-4]), 1.2]) * letter * unit / 2
+            half = np.array([0.95 * bold_width(name[3:-4]), 1.2]) * letter * unit / 2
             middle = (x, y) + half * [("right" in side) - ("left" in side), ("top" in side) - ("bottom" in side)]
             assert not (np.abs(ways - middle) < half).all(axis=1).any(), (name, where, wide)
             assert all((np.abs(middle - other) >= half + size).any() for other, size in boxes), (name, where, wide)
