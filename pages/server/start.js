@@ -257,10 +257,12 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
 }
 
 /* On paper, lay out the page as on the screen, where pictures were drawn, and shrink it to one sheet. */
+const LINE = 28, LETTER = 9  // pixels of an address on paper
 addEventListener('beforeprint', () => {
   const [app, page] = ['stApp', 'stMainBlockContainer'].map(part => document.querySelector(`[data-testid=${part}]`))
   const dark = getComputedStyle(app).colorScheme === 'dark'
-  for (const [name, pixels] of [['wide', innerWidth], ['tall', page?.offsetHeight]]) document.body.style.setProperty(`--${name}`, pixels)
+  const tall = page?.offsetHeight + LINE * Math.ceil(location.href.length * LETTER / innerWidth)  // the address is below
+  for (const [name, pixels] of [['wide', innerWidth], ['tall', tall]]) document.body.style.setProperty(`--${name}`, pixels)
   document.body.dataset.address = location.href
   document.body.dataset.ground = dark ? 'dark' : 'light'
 })

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from tests.browser.steps import opened, visit
 
 pytestmark = pytest.mark.usefixtures("goes_on")
-PAGES = {"home": "", "attention": "attention", "answer": "answer", "layers": "layers"}
+PAGES = {"home": "", "attention": "attention", "answer": "answer", "flat": "flat", "layers": "layers"}
 #: Window when printing, and printable area of the sheet, for each orientation.
 SHEETS = {"upright": ((1440, 1500), (718, 980)), "across": ((1440, 900), (980, 718))}
 # Whether the page fills the window and no longer moves.
@@ -40,9 +40,9 @@ def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: 
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(f"scheme => ({SCHEME})() === scheme", arg=scheme)
         page.wait_for_function(AT_REST)
+        page.emulate_media(media="print", color_scheme=scheme)
         printed = page.pdf(format="A4", landscape=sheet == "across", print_background=True)
         assert len(re.findall(rb"/Type /Page\b", printed)) == 1
-        page.emulate_media(media="print", color_scheme=scheme)
         reach = page.evaluate(REACH)
         assert all(end <= most + 1 for end, most in zip(reach, room, strict=True)), (name, sheet, reach, room)
         assert page.evaluate("getComputedStyle(document.body, '::after').content").strip('"') == page.url
