@@ -12,10 +12,10 @@ from plotly.colors import hex_to_rgb
 
 from model.overview import painter
 from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, over_drawing, tiles
-from pages.drawing.figures.base import SIGNED, signed_colours
+from pages.drawing.figures.base import SIGNED, signed_colours, text_width
 from pages.drawing.figures.curves import adding_up, waterfall, waves
 from pages.drawing.figures.matrices import Matrix, abreast
-from pages.drawing.figures.points import queries_and_keys
+from pages.drawing.figures.points import SIDES, USUAL_SIZE, queries_and_keys
 from pages.drawing.figures.theme import LARGE, draw_on, letters
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
@@ -226,6 +226,21 @@ def test_names_of_queries_and_keys_stand_off_other_dots_and_the_line() -> None:
     asked, found = (np.broadcast_to(one["textposition"], 2)[0] for one in figure.data[1:])
     assert asked != "top center", "the key stands there"
     assert found != "bottom center", "the query stands there"
+
+
+def test_no_name_in_a_projected_plane_covers_another_and_the_joined_two_have_theirs() -> None:
+    vectors, names = np.random.default_rng(0).normal(size=(2, 20, 2)), [f"name {i}" for i in range(20)]
+    with letters(LARGE):
+        figure = queries_and_keys(*vectors, names, ("query", "key"), ("", ""), link=(18, 19))
+    pixels, boxes = min(np.array(USUAL_SIZE) / np.ptp(vectors.reshape(-1, 2), axis=0)), []
+    for one, end in zip(figure.data[1:], (18, 19), strict=True):
+        assert one["text"][end] == names[end]
+        for x, y, name, side in zip(one["x"], one["y"], one["text"], one["textposition"], strict=True):
+            half = np.array([text_width(name), 1.2]) * LARGE / 2
+            boxes += [((x, y) * np.array(pixels) + SIDES[side] * (half + 7), half)] if name else []
+    assert 10 < len(boxes) < 40
+    for i, (middle, half) in enumerate(boxes):
+        assert all((np.abs(middle - other) > half + size - 1e-6).any() for other, size in boxes[:i])
 
 
 def test_columns_beside_bars_stay_apart_on_a_phone_however_long_their_numbers() -> None:

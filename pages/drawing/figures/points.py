@@ -27,7 +27,7 @@ from pages.drawing.figures.base import (
     unseen,
     words_at,
 )
-from pages.drawing.figures.theme import font_size, scaled
+from pages.drawing.figures.theme import big, font_size, scaled
 from pages.drawing.text.numbers import written
 
 USUAL_SIZE = 600, 320  # pixels between the outermost points on a desk
@@ -178,10 +178,13 @@ def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour:
     ]
 
 
-def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray, equal: bool = False) -> list[str]:
+def sides(
+    points: np.ndarray, names: Sequence[str], dots: np.ndarray, equal: bool = False, sparse: bool = False
+) -> list[str]:
     """For each name the side of its point where it covers least of earlier names and of `dots`.
 
-    points, dots: (place, 2). equal: whether both axes have the same units.
+    points, dots: (place, 2). equal: whether both axes have the same units. sparse: "" for a name that would cover an
+    earlier one.
     """
     low, high = dots.min(axis=0), dots.max(axis=0)
     scale = np.array(USUAL_SIZE) / np.where(high > low, high - low, 1)
@@ -192,7 +195,13 @@ def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray, equal: boo
         half = np.array([text_width(name), 1.2]) * font_size() / 2
         centres = point + ways * (half + 7)
         boxes = np.stack([centres - half, centres + half], axis=1)  # (side, corner, 2)
-        best = int(_covered(boxes, taken, dots).argmin())
+        covered = _covered(boxes, taken, dots)
+        if sparse:
+            covered[_covered(boxes, taken, dots[:0]) > 0] = np.inf
+        best = int(covered.argmin())
+        if np.isinf(covered[best]):
+            chosen.append("")
+            continue
         chosen.append(list(SIDES)[best])
         taken = np.concatenate([taken, boxes[[best]]])
     return chosen
@@ -236,15 +245,18 @@ def queries_and_keys(
     """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
 
     link: a query and a key to join with a line. before: the points in another run. Of many tokens, only those two have
-    names; hovers name the others.
+    names, and in a presentation those with room for one; hovers name the others.
     """
     few = len(names) <= 24
     traces = [stroke(np.stack([queries[link[0]], keys[link[1]]]), ACCENT, 3, showlegend=False)]
     every, every_name = np.concatenate([queries, keys]), [*names, *names] if few else [""] * 2 * len(names)
     line = np.linspace(queries[link[0]], keys[link[1]], 6)[1:-1]
-    where = np.reshape(sides(every, every_name, np.concatenate([every, line]), equal=True), (2, -1)).tolist()
+    joined = np.isin(np.arange(len(every)), (link[0], len(names) + link[1]))
+    order = np.argsort(~joined, kind="stable")
+    found = sides(every[order], [every_name[i] for i in order], np.concatenate([every, line]), equal=True, sparse=big())
+    where = np.array(found)[order.argsort()].reshape(2, -1).tolist()
     for side, (role, points, symbol) in enumerate((("Q", queries, "circle"), ("K", keys, "diamond"))):
-        colour = role_colours()[role]
+        colour, named = role_colours()[role], [(few and way) or i == link[side] for i, way in enumerate(where[side])]
         if before is not None:
             traces += moved(before[side], points, symbol, colour)
         traces.append(
@@ -252,8 +264,8 @@ def queries_and_keys(
                 points,
                 "markers+text",
                 name=label(legend[side]),
-                text=[label(name) if few or i == link[side] else "" for i, name in enumerate(names)],
-                textposition=where[side],
+                text=[label(name) if shown else "" for name, shown in zip(names, named, strict=True)],
+                textposition=[way or "top center" for way in where[side]],
                 textfont={"color": colour, "size": font_size()},
                 marker={"color": colour, "symbol": symbol, "size": 10},
                 customdata=[label(name) for name in names],
