@@ -22,7 +22,7 @@ from pages.school.questions.question import Question
 from pages.school.study.lesson import ROW
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import about, for_phones
-from pages.school.teaching.cases import hidden_in, lesson_of, truth_here, with_a_gap
+from pages.school.teaching.cases import gapped, hidden_in, lesson_of, truth_here, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.screen.components.kept import kept
@@ -148,7 +148,7 @@ PAGE = Page(
     group="more",
     tabs=lambda screen: {},
     alone=False,
-    asks=True,
+    asks=gapped,
     reads=with_a_gap,
     begins=begins,
     ends=False,  # a class offers only its report for download

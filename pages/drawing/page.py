@@ -27,7 +27,8 @@ class Page:
     group: its place in the bar: "way" (through the network), "layer" (the part that repeats), "beside" (right end),
     "more" (behind a button). alone: the link to the next page leads there. words_only: it shows nothing of drawings.
     any_input: it works with damaged weights, on another input. attention: it shows attention. draws: it is about a
-    drawing whatever the input, with the pad on top. asks: it asks for hidden words, so none is in sight.
+    drawing whatever the input, with the pad on top. asks: for a page that asks
+    for hidden words, so that none is in sight: the choice -> the one whose words are on top.
     places_changes: outside a presentation it draws the strip of changes itself, below their controls, so that the
     first change moves nothing in sight; a presentation keeps room for it from the start.
 
@@ -53,7 +54,7 @@ class Page:
     any_input: bool = False
     attention: bool = False
     draws: bool = False
-    asks: bool = False
+    asks: Callable[[Choice], Choice] | None = None
     places_changes: bool = False
     reads: Reads = with_words_hidden
     elsewhere: Elsewhere | None = None

@@ -31,7 +31,15 @@ from pages.school.lessons.written import LessonError
 from pages.school.questions.case import Case, Guess, Truth, first_answer, is_right
 from pages.school.questions.question import Question
 from pages.school.teaching import desk
-from pages.school.teaching.cases import hidden_in, lesson_of, not_asked, truth_here, usual_case, with_a_gap
+from pages.school.teaching.cases import (
+    as_asked,
+    hidden_in,
+    lesson_of,
+    not_asked,
+    truth_here,
+    usual_case,
+    with_a_gap,
+)
 from pages.school.teaching.homework import homework
 from pages.school.teaching.maker import make_a_lesson
 from pages.school.teaching.paper import on_paper
@@ -372,7 +380,7 @@ PAGE = Page(
     group="beside",
     tabs=lambda screen: {},
     alone=False,
-    asks=True,
+    asks=as_asked,
     reads=with_a_gap,
     begins=begins,
     title=lambda screen: None,  # the question is the title

@@ -787,6 +787,7 @@ def test_a_question_in_her_own_words_reads_what_its_page_read(sentence: str, hid
     app.text_area(key="lesson.new.options").set_value("one\ntwo")
     click(app, "new.add")
     assert charts(app)[0]["figure"]["layout"]["yaxis"]["ticktext"] == there
+    assert [word["text"] for word in line(app)["words"]] == [name.partition(" (")[0] for name in there[1:-1]]
     on_page = line(click(click(app, "show"), "see"))["words"]
     names = ["[MASK]" if word["hidden"] else word["text"] for word in on_page]
     assert names == [name.partition(" (")[0] for name in there[1:-1]]

@@ -45,10 +45,34 @@ def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None
 
 def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int, ...] | None:
     """Ids of a sentence for questions: with the reader's masks, or if there are none, with the telling word masked."""
+    return with_words_hidden(pipeline, _with_a_gap(pipeline, choice, typed), typed)
+
+
+def as_asked(choice: Choice) -> Choice:
+    """The choice whose input and hidden words the question of a link reads; without one, of the lesson's first."""
+    lesson, _ = lesson_of(choice, TOUR)
+    question = next((one for one in lesson.questions if one.key == choice.question), lesson.questions[0])
+    if question.measure is None:
+        return _of_place(choice, opened_at(question.place)[1] if question.place else {})
+    return gapped(choice)
+
+
+def gapped(choice: Choice) -> Choice:
+    """The choice with the words hidden that a lesson hides."""
+    return _with_a_gap(pipelines.pipeline(choice.pipeline), choice, pipelines.read(choice)[1])
+
+
+def _with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> Choice:
     if choice.hidden is None and typed.ids and "[MASK]" not in typed.tokens:
         word = _telling_word(pipeline, tuple(typed.ids))
         choice = choice.with_(hidden=() if word is None else (word,))
-    return with_words_hidden(pipeline, choice, typed)
+    return choice
+
+
+def _of_place(choice: Choice, values: Mapping[str, Any]) -> Choice:
+    """The choice with the input of a place."""
+    names = ("input", "sentence", "drawing", "hidden")
+    return choice.with_(**{name: values[name] for name in names if name in values})
 
 
 def hidden_in(screen: Screen) -> tuple[int, ...] | None:
@@ -103,8 +127,7 @@ def _as_written(screen: Screen, values: Mapping[str, Any]) -> Case:
     """The case of a question in a teacher's own words: her place's input, with exactly the words masked that she
     masked. values: of her place.
     """
-    names = ("input", "sentence", "drawing", "hidden")
-    choice = screen.choice.with_(**{name: values[name] for name in names if name in values})
+    choice = _of_place(screen.choice, values)
     given, typed, _ = pipelines.read(choice)
     hidden = with_words_hidden(pipelines.pipeline(choice.pipeline), choice, typed)
     trace = pipelines.run(choice.pipeline, given if hidden is None else hidden)

@@ -133,7 +133,7 @@ def frame(school: School) -> None:
         with st.container():  # always there, as above
             _await_network(choice, page.title)
         opened = [row for row in pages() if path_of(row.name) == page.url_path]
-        line(next((row.reads for row in opened if row.asks), None), any(row.draws for row in opened))
+        line(next((row.asks for row in opened if row.asks), None), any(row.draws for row in opened))
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()

@@ -1,6 +1,6 @@
 """The line on top of every page: the sentence, drawing or picture that the network reads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from model.examples import PROTEINS, READY
 from model.measures.comparison import align
 from model.pipeline import MOST_CHARACTERS
 from pages.drawing.masks import guesses_words, hidden_places
-from pages.drawing.screen import Reads, compares
+from pages.drawing.screen import compares
 from pages.drawing.state import images, sketch
 from pages.drawing.state.choice import MODELS, PICTURE, Choice
 from pages.drawing.state.first_sight import first_picture
@@ -45,10 +45,10 @@ def afresh() -> dict[str, object]:
     return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
 
 
-def line(asks: Reads | None, draws: bool) -> None:
+def line(asks: Callable[[Choice], Choice] | None, draws: bool) -> None:
     """Draw the reader's sentence, or make room for the drawing or picture, which the page draws.
 
-    asks: the open page's `reads`, if it asks for hidden words. draws: the open page's `draws`.
+    asks, draws: those of the open page.
     """
     with st.container(key="line"):
         st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
@@ -102,17 +102,16 @@ def begin_with(lang: str) -> None:
         link.select(layer=first.layer, head=first.head)
 
 
-def _sentence(choice: Choice, asks: Reads | None) -> None:
+def _sentence(choice: Choice, asks: Callable[[Choice], Choice] | None) -> None:
     """The reader's sentence. A click on a word hides it if the network guesses words, else selects its token. On a page
     that asks, clicks do nothing: a slip would change the sentence and lose the answers.
     """
     try:
+        choice = asks(choice) if asks else choice
         read = pipelines.read(choice)[1]
         tokens: list[str] = list(read.tokens)
         guesses = guesses_words(pipelines.pipeline(choice.pipeline))
         hidden, typed = hidden_places(choice, read) if guesses else (set(), set())
-        if asks and isinstance(ids := asks(pipelines.pipeline(choice.pipeline), choice, read), tuple):
-            hidden = typed | {place for place, one in enumerate(ids) if one != read.ids[place]}
     except WeightsError:  # the page says so
         tokens, guesses, hidden, typed = [], False, set(), set()
     words = [
