@@ -16,11 +16,14 @@ HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 STYLE = HERE / "style.css"
 START = HERE / "start.js"  # inlined in the start page
+PHRASED = HERE / "phrased.js"
 STYLES = (STYLE, overview.STYLE)
 COMPONENTS = sorted((HERE.parent / "screen" / "components").glob("*.js"))
 SCRIPTS = {path.stem: path for path in (*COMPONENTS, overview.PAD, overview.PAINTER)}
 ALL = (PLOTLY, *STYLES, *SCRIPTS.values())
-WRITES_NUMBERS = re.compile(rb"^import .*/numbers\.js'\n", re.MULTILINE)
+#: What components import that is inlined in each, as in the page for phones.
+INLINED = {file.name: file for file in (overview.NUMBERS, PHRASED)}
+IMPORT = re.compile(r"^import .*/(\w+\.js)'\n", re.MULTILINE)
 #: For the start page, before all scripts: resolves our scripts' addresses in modules that have none themselves.
 IMPORTS = '<script type="importmap">{"imports": {"static/": "./static/"}}</script>'
 
@@ -32,11 +35,12 @@ def address(source: Path) -> str:
 
 
 def content(source: Path) -> bytes:
-    """The content sent for this file: for the painter all its modules; for components with numbers.js inlined."""
+    """The content sent for this file: for the painter all its modules; for components with INLINED."""
     if source == overview.PAINTER:
         return overview.painter().encode()
     if source in COMPONENTS:
-        return WRITES_NUMBERS.sub(lambda _: overview.NUMBERS.read_bytes().replace(b"export ", b""), source.read_bytes())
+        whole = source.read_text("utf-8")
+        return IMPORT.sub(lambda of: INLINED[of[1]].read_text("utf-8").replace("export ", ""), whole).encode()
     return source.read_bytes()
 
 

@@ -379,6 +379,20 @@ def serious(page: Page) -> list[str]:
     ]
 
 
+#: Chinese words in whose middle a line ends, of all headings and texts of a page.
+BROKEN = """() => [...document.querySelectorAll(':is(.stMarkdown, .stHeading) :is(p, h2, h3)')].flatMap(one => {
+    const range = document.createRange(), walk = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), tops = []
+    let text = ''
+    while (walk.nextNode()) for (let i = 0; i < walk.currentNode.length; i++) {
+        range.setStart(walk.currentNode, i)
+        range.setEnd(walk.currentNode, i + 1)
+        const { top, height } = range.getBoundingClientRect()
+        if (height && walk.currentNode.data[i] !== '\u200b') text += walk.currentNode.data[i], tops.push(top)
+    }
+    const words = [...new Intl.Segmenter('zh', { granularity: 'word' }).segment(text)]
+    const broken = ({ segment, index }) => tops[index + segment.length - 1] > tops[index] + 8
+    return words.filter(word => /^[\u3400-\u9fff]{2,}$/.test(word.segment) && broken(word)).map(word => word.segment)
+})"""
 #: The lines of a heading.
 LINES = """heading => {
     const range = document.createRange(), walk = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT), lines = {}

@@ -12,7 +12,7 @@ from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.pictures import CHIPS
 from pages.school.questions.question import Own, Question
-from tests.browser.steps import FAINT, LINES, MIDDLE, NAMELESS, asked, serious, settle, visit
+from tests.browser.steps import BROKEN, FAINT, MIDDLE, NAMELESS, asked, serious, settle, visit
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 CHART = ".js-plotly-plot"
@@ -86,8 +86,15 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
     assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     button(phone, "show").tap()
     expect(phone.locator(ANSWER)).to_contain_text(catalogue(lang)["lesson.answer_is"].partition("{")[0].strip())
-    station(phone, app_url, "residual", lang)
-    assert all(one[-1] in "，？" for one in phone.locator(".st-key-tour_ask h2").evaluate(LINES)), "no word is broken"
+    for key in ("word", "residual"):
+        station(phone, app_url, key, lang)
+        assert phone.evaluate(BROKEN) == []
+    station(phone, app_url, "causal", lang)
+    phone.evaluate("document.documentElement.classList.add('big')")
+    phone.set_viewport_size({"width": 1280, "height": 720})
+    settle(phone)
+    assert phone.evaluate(BROKEN) == []
+    phone.set_viewport_size({"width": 390, "height": 844})
     for key in ("fit", "weights"):  # numbers with five characters, and with three
         station(phone, app_url, key)
         numbers = "[...document.querySelectorAll('.heatmap-label')].map(one => one.getBoundingClientRect())"

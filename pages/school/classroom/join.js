@@ -2,7 +2,7 @@
 // In the JavaScript of 2009, so that old phones run it. All that comes from others is set as text.
 (function () {
   'use strict'
-  // numbers.js
+  // modules
   var WORDS = JSON.parse(document.getElementById('words').textContent)
   var LANGUAGES = ['en', 'zh']
   var CHIPS = 3, LONGEST_WORD = 24
@@ -57,17 +57,6 @@
       if (child !== null && child !== undefined) made.appendChild(child.nodeType ? child : document.createTextNode(child))
     })
     return made
-  }
-  // A text whose lines break between words, also where no spaces part them: before a single sign hardly ever, which may
-  // belong to the word before it. A number keeps its measure.
-  function phrased(text) {
-    if (!window.Intl || !Intl.Segmenter) return text
-    var before = '', words = text.replace(/(\d) (?=[\u3400-\u9fff])|(第) (?=\d)/g, '$1$2\u00a0')
-    return Array.from(new Intl.Segmenter('zh', { granularity: 'word' }).segment(words), function (part) {
-      var apart = /[的地]$/.test(before) || /[\u3400-\u9fff]$/.test(before) && /^[与把对从让]$/.test(part.segment) ||
-        /[\u3400-\u9fff]{2}$/.test(before) && /^([^\x00-\x7f]{2}|和$)/.test(part.segment)
-      return (part.isWordLike && apart ? '\u200b' : '') + (before = part.segment)
-    }).join('')
   }
   function p(text, look) { return text ? el('p', { 'class': look || null }, text) : null }
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from model.overview import NUMBERS
+from pages.server.assets import PHRASED
 
 HERE = Path(__file__).parent
 LANGUAGES = ("en", "zh")
@@ -47,7 +48,8 @@ def words(language: str) -> dict[str, str]:
 def html_of(language: str) -> tuple[str, str]:
     """The page, and its version."""
     script, style = ((HERE / name).read_text("utf-8") for name in ("join.js", "join.css"))
-    script = script.replace("// numbers.js\n", NUMBERS.read_text("utf-8").replace("export ", ""))
+    modules = "".join(module.read_text("utf-8") for module in (NUMBERS, PHRASED))
+    script = script.replace("// modules\n", modules.replace("export ", ""))
     said = json.dumps({one: words(one) for one in LANGUAGES}, ensure_ascii=False).replace("<", "\\u003c")
     parts = {
         "language": language,

@@ -19,17 +19,11 @@ MOST_ROWS = MOST_WITH_CHIPS  # on the projector; with more answers, the last row
 RIGHT = "✓ "
 LONG = 16  # letters from which an answer is above its bar, not beside it
 A_LINE = 30  # letters in a line beside a picture
-OF = re.compile("(?<=的)(?=[\u4e00-\u9fff])")  # where a line of Chinese may break
 
 
 def weight(hundredths: float) -> str:
     """An attention weight as phones and pages write it: 0.95."""
     return written(short(hundredths / 100))
-
-
-def phrased(said: str) -> str:
-    """A question in whose lines a style sheet may keep Chinese words whole."""
-    return OF.sub("\u200b", said)
 
 
 def lines(asked: Asked, *, revealed: bool) -> list[Bar]:

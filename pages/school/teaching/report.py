@@ -14,7 +14,7 @@ from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
 from pages.school.questions.pictures import Look, of_place
 from pages.school.teaching.lecture import MANY, Lecture
-from pages.school.teaching.pictures import answer_of, answer_told, as_table, lines, phrased, said_of_right, said_of_sure
+from pages.school.teaching.pictures import answer_of, answer_told, as_table, lines, said_of_right, said_of_sure
 from pages.screen.components.handout import handout
 from pages.screen.frame import exports
 from pages.screen.frame.share import address
@@ -116,7 +116,7 @@ def _section(asked: Asked, pictures: Collection[str]) -> str:
     above = "".join(f"<p>{html.escape(one)}</p>" for one in says if one)
     answer = html.escape(unmarked(answer_told(shown, truth)))
     why = html.escape(truth.get("why", {}).get(language(), ""))
-    title = f"<h2>{asked.number}. {html.escape(phrased(shown['ask'][language()]))}</h2>"
+    title = f"<h2>{asked.number}. {html.escape(shown['ask'][language()])}</h2>"
     table = as_table(asked, revealed=True, whole=True)
     seen = f'<img src="picture:{key}" alt="">' if key in pictures else ""
     return f"<section>{title}{seen}{above}{table}<p><b>{answer}</b><br>{why}</p></section>"

@@ -44,7 +44,7 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
         said = heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said
         room = ROOM_TO_ASK - ROOM_TO_TALK * (lecture.phase is Phase.DISCUSS)
         with _in_room("ask", said if lecture.is_own else "", room):
-            st.markdown(pictures.phrased(literal(said)) + said_to_read)
+            st.markdown(literal(said) + said_to_read)
 
 
 def _in_room(name: str, words: str, room: int) -> DeltaGenerator:

@@ -1,3 +1,5 @@
+import { phrased } from '../../server/phrased.js'
+
 const SCALE = 2  // dots per pixel, for printing
 const WIDTH = 560  // px, of a picture that is not on the page and has none of its own
 const PAPER = { font: { color: '#172033', family: 'sans-serif' } }
@@ -24,7 +26,7 @@ export default function({ data: [{ label, html, file, pictures }], parentElement
   const button = parentElement.querySelector('button')
   button.textContent = label
   button.onclick = async () => {
-    let page = html
+    let page = html.replace(/<h2>.*?<\/h2>/g, phrased)
     for (const [whole, key] of html.matchAll(/src="picture:([^"]*)"/g))
       page = page.replace(whole, `src="${await (pictures[key] ? onPaper(pictures[key]) : drawn(key))}"`)
     const link = document.createElement('a'), blob = new Blob([page], { type: 'text/html' })

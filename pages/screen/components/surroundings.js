@@ -1,5 +1,9 @@
+import { phrased } from '../../server/phrased.js'
+
 const CHARTS = '.chart, #js-plotly-tester', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
 const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option], pre`
+const PHRASED = '[data-testid=stMain] :is([data-testid=stMarkdown], [data-testid=stHeading]) :is(p, li, h2, h3):not(.st-key-class_bar p)'  // as in the style sheet
+const CHINESE = /[\u3400-\u9fff]{3}/
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
 const UNTRANSLATED = '.chart, .katex, .formula, [data-testid=stMain] table, [class*=st-key-pick-]'  // tokens, numbers, symbols
@@ -17,8 +21,12 @@ export default function({ data }) {
 
   function translate(node) {
     if (node.nodeType === Node.TEXT_NODE) {
-      const words = data.words[node.nodeValue.trim()]
+      const text = node.nodeValue, words = data.words[text.trim()]
       if (words && !node.parentElement?.closest(OURS)) node.nodeValue = words
+      else if (CHINESE.test(text) && !text.includes('\u200b') && node.parentElement?.closest(PHRASED)) {
+        const broken = phrased(text)
+        if (broken !== text) node.nodeValue = broken
+      }
       return
     }
     for (const part of [node, ...node.querySelectorAll('[aria-label], [title], [placeholder]')])
