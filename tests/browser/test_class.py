@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from pages.drawing.figures import Figure
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.drawing.text.numbers import percent
 from pages.school.classroom import join
@@ -33,6 +34,11 @@ A4 = {"width": 688, "height": 1016}  # pixels at 96 to the inch, without margins
 OTHERS = 37  # phones without a browser
 SENTENCE = "we [MASK] to the park ."
 WRONG, RIGHT = ("go", "ran", "park"), "went"
+#: Keep the numbers in the cells of the picture that is saved.
+PRINTED = """() => {
+    const draw = Plotly.toImage
+    Plotly.toImage = (figure, how) => { window.printed = figure.data[0].text; return draw(figure, how) }
+}"""
 ENDS_WITH_THE_SCREEN = """() => {
     const main = document.querySelector('[data-testid=stMain]')
     return main.scrollHeight <= innerHeight && main.scrollWidth <= innerWidth
@@ -344,8 +350,10 @@ def test_lines_of_a_chinese_question_break_between_words_and_names_of_columns_st
     no_hurry(page, time.monotonic())
     page.get_by_role("button", name=catalogue("zh")["class.to_ended"]).click()
     page.locator(".st-key-class-to_end button").first.click()
+    page.evaluate(PRINTED)
     with page.expect_download() as saved:
         page.locator(".st-key-class-report-html button").first.click()
+    assert ".85" in page.evaluate("printed[0]"), "numbers stand in the cells"
     page.set_viewport_size({"width": 240, "height": 800})
     page.set_content(Path(saved.value.path()).read_text("utf-8"))
     lines = page.locator("h2").evaluate(LINES)
@@ -410,9 +418,11 @@ def test_a_question_of_a_report_stands_on_one_printed_page(page: Page, own_tab: 
         shown = Shown(key="a", gesture="tap", ask=both(ask), reads=LONG, options=options, names=both(options))
         votes = {turn: [Vote(one, SURE) for one in options] for turn in (1, 2)}
         asked.append(Asked(number, 0, shown, Told(answer=options[0], why=both(why)), votes))
-    html = report.as_html(asked, MOVIE, "http://school/", [f"{report.BUTTON}.{one.number}" for one in asked[1::2]])
+    drawn = Figure([], {"height": 32 * (report.PRINTED + 1)})
+    pictures = {f"{report.BUTTON}.{one.number}": drawn for one in asked[1::2]}
+    html = report.as_html(asked, MOVIE, "http://school/", pictures)
     page.set_viewport_size(A4)
-    page.set_content(re.sub("<img [^>]*>", '<img style="display: block; height: 99rem">', html))
+    page.set_content(re.sub('<img [^>]*style="', '<img style="display: block; height: 99rem; ', html))
     page.emulate_media(media="print")
     sections = "all => all.map(one => [getComputedStyle(one).breakInside, one.offsetHeight])"
     kinds, heights = zip(*page.locator("section").evaluate_all(sections), strict=True)

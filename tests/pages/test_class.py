@@ -55,6 +55,7 @@ from tests.pages.opening import (
 from tests.school.classroom.asked import EXAMPLES
 
 SENTENCE = "we [MASK] to the park ."
+WALK = "昨天晚上我和爸爸妈妈一起去电影院看电影，很开心。"
 
 
 @pytest.fixture(autouse=True)
@@ -544,7 +545,7 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     assert f'src="picture:{key}"' in record["html"]
     layout = json.loads(printed)["layout"]
     assert layout["yaxis"]["ticktext"] == shown["figure"]["layout"]["yaxis"]["ticktext"]
-    tall = 16 * float(re.findall(r"max-height: (\d+)rem", report.STYLE)[1])  # pixels
+    tall = 16 * float(re.findall(r"max\((\d+)rem", report.STYLE)[0])  # pixels
     assert layout["font"]["size"] * tall / layout["height"] >= 12, "printed in 9 points"
     click(app, "next")
     click(app, "see")
@@ -554,18 +555,22 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
 
 
 @pytest.mark.parametrize(
-    "sentence", ["今天天气很好，我们[MASK]公园玩吧。", "我们昨天一起去看了一场[MASK]影，大家都很高兴。"]
+    "sentence", ["今天天气很好，我们[MASK]公园玩吧。", "我们昨天一起去看了一场[MASK]影，大家都很高兴。", WALK]
 )
 def test_on_paper_no_name_touches_another_and_all_are_read(sentence: str, classes: Store) -> None:
     app = click(begun("zh", sentence, lesson=own_lesson_link(answer="two")), "next")
-    (printed,) = handed_out(notes_of(app, "zh").run())["pictures"].values()
+    record = handed_out(notes_of(app, "zh").run())
+    (printed,) = record["pictures"].values()
     layout = json.loads(printed)["layout"]
     names, size, width = layout["xaxis"]["ticktext"], layout["xaxis"]["tickfont"]["size"], layout.get("width", 560)
     widths = [1.3 if layout["xaxis"]["tickangle"] else text_width(name) for name in names]
     left, right, top, below = (layout["margin"][side] for side in "lrtb")
     assert max(map(sum, pairwise(widths))) / 2 * size < (width - left - right) / len(names)
     assert size <= (layout["height"] - top - below) / len(names), "nor of a row"
-    tall = 16 * float(re.findall(r"max-height: (\d+)rem", report.STYLE)[-1])  # pixels, of a question with few answers
+    (least,) = re.findall(r"--least: (\d+)px\"", record["html"])
+    tall = max(
+        16 * float(re.findall(r"max\((\d+)rem", report.STYLE)[0]), float(least)
+    )  # pixels, of one with many answers
     assert 0.75 * size * min(1, 688 / width, tall / layout["height"]) >= 7, "points"
 
 

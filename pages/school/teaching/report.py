@@ -1,7 +1,8 @@
 """The report of a class: totals of each answer, to read and as a table. It goes to the teacher, stored nowhere."""
 
 import html
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from urllib.parse import urljoin
 
 import pandas as pd
@@ -22,6 +23,9 @@ from pages.screen.frame.share import address
 text, word = texts_of("class")
 BUTTON = "class.report.html"  # key of its button, and with a question's number of its picture
 PRINTED, WIDTH, HEIGHT = 15, 840, 332  # pixels: letters of a picture, which is printed smaller; its size, at least
+BARE: Mapping[str, Figure] = MappingProxyType({})
+NAMED = 9.5  # pixels, 7 points: the least letters of a printed picture
+NUMBERED = 0.72  # least size of numbers in cells, times that of letters
 COLUMNS = "question", "vote", "given", "count", "share", "answer"  # of the table, after the number
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
@@ -29,7 +33,7 @@ body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
 section { border-top: 1px solid #dbe0e8; padding: .6rem 0 1rem; break-inside: avoid }
 h2 { font-size: 1.3em; word-break: keep-all; overflow-wrap: anywhere; text-wrap: balance }
 h2, section > p:not(:last-child) { break-inside: avoid; break-after: avoid }
-img { max-width: 100%; max-height: 24rem; break-inside: avoid }
+img { --least: 0px; max-width: 100%; max-height: 24rem; break-inside: avoid }
 table { break-inside: avoid; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 td, th { padding: .15rem .5rem; text-align: left; font-weight: inherit; vertical-align: middle }
 td.bar { width: 40% } td:last-child { white-space: nowrap } td.bar i { display: block; height: .7rem }
@@ -38,7 +42,9 @@ i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { backgroun
 .again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
 @page { size: A4; margin: 14mm }
 @media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact }
-  .screen { display: none } img { max-height: 17rem } section:not(:has(tr:nth-child(7))) img { max-height: 26rem } }
+  .screen { display: none } img { max-height: max(17rem, var(--least)) }
+  section:not(:has(tr:nth-child(7))) img { max-height: max(26rem, var(--least)) }
+  section:has(img) :is(td, th) { padding-block: 0 } }
 """
 
 
@@ -72,6 +78,8 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
                     margin["t"] += 2 * PRINTED
                 high = (PRINTED + 1) * rows + margin["t"] + margin["b"]
                 figure.layout |= {"width": WIDTH, "height": max(HEIGHT, high)}
+                if "numbers" in figure.layout.get("meta", {}):
+                    figure.tell(numbers=NUMBERED, large=True)
     return pictures
 
 
@@ -91,8 +99,8 @@ def as_rows(asked: Sequence[Asked]) -> pd.DataFrame:
     return table.astype({columns[4]: "Int64"})
 
 
-def as_html(asked: Sequence[Asked], about: str, there: str, pictures: Collection[str] = ()) -> str:
-    """The report as a page that opens offline and can be printed. there: the lesson's address. pictures: keys of those
+def as_html(asked: Sequence[Asked], about: str, there: str, pictures: Mapping[str, Figure] = BARE) -> str:
+    """The report as a page that opens offline and can be printed. there: the lesson's address. pictures: by key, those
     available.
     """
     title = html.escape(f"{word('report')} · {about}")
@@ -104,7 +112,7 @@ def as_html(asked: Sequence[Asked], about: str, there: str, pictures: Collection
     )
 
 
-def _section(asked: Asked, pictures: Collection[str]) -> str:
+def _section(asked: Asked, pictures: Mapping[str, Figure]) -> str:
     """One question: words, input, picture, share of right answers, all answers, and the true one."""
     shown, truth, votes = asked.shown, asked.truth, tallies(asked)
     reads = f"{plain('lesson.reads')} {shown['reads']}" if shown.get("reads") else ""
@@ -118,5 +126,6 @@ def _section(asked: Asked, pictures: Collection[str]) -> str:
     why = html.escape(truth.get("why", {}).get(language(), ""))
     title = f"<h2>{asked.number}. {html.escape(shown['ask'][language()])}</h2>"
     table = as_table(asked, revealed=True, whole=True)
-    seen = f'<img src="picture:{key}" alt="">' if key in pictures else ""
+    least = f"{NAMED / PRINTED * pictures[key].layout['height']:.0f}px" if key in pictures else ""
+    seen = f'<img src="picture:{key}" alt="" style="--least: {least}">' if least else ""
     return f"<section>{title}{seen}{above}{table}<p><b>{answer}</b><br>{why}</p></section>"

@@ -33,7 +33,7 @@ const KINDS = {
 }
 
 /* Reviver for JSON: decode arrays, two-dimensional ones into rows, as Plotly does. */
-function unpacked(_, value) {
+export function unpacked(_, value) {
   if (value?.bdata === undefined) return value
   const numbers = new KINDS[value.dtype](Uint8Array.from(atob(value.bdata), sign => sign.charCodeAt()).buffer)
   const [rows, columns] = String(value.shape ?? '').split(', ').map(Number)
@@ -253,7 +253,7 @@ function pooled(trace, room) {
 
 /* Write numbers into the cells of a map if they fit: two decimals, or fewer for large numbers; of a large map of shares
    else the largest beside each other. meta.numbers: their least size, times the size of letters. */
-function numbered(trace, layout) {
+export function numbered(trace, layout) {
   const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
   const sized = signs => Math.min(1.08 * layout.font.size, wide / (DIGIT * signs), .75 * high)

@@ -14,7 +14,7 @@ _handout = st.components.v2.component("handout", html="<button></button>", css="
 button { width: 100%; min-height: 2.5rem; padding: .25rem .75rem; cursor: pointer; font: inherit; color: inherit;
   background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius) }
 button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color) }
-""", js=script("handout"))  # fmt: skip
+""", js=script("handout", "chart"))  # fmt: skip
 
 
 def handout(
