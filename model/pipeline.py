@@ -144,8 +144,8 @@ class TextReader:
         if len(unknown) == len(pieces):
             raise InputError("unknown_only", symbols=unknown)
         notes = []
-        if unknown:
-            notes.append(Note("unknown", {"symbols": list(dict.fromkeys(unknown))}))
+        if symbols := [symbol for symbol in dict.fromkeys(unknown) if symbol != "[UNK]"]:  # typed, it is itself
+            notes.append(Note("unknown", {"symbols": symbols}))
         if len(ids) > self.max_len or len(x) > self.most:
             notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
             cut = [self.vocabulary[i] for i in ids[self.max_len - 1 :]]

@@ -61,6 +61,7 @@ def test_an_unknown_sign_keeps_its_place_and_is_named(reader: TextReader) -> Non
     assert reading.tokens == ["[CLS]", "the", "[UNK]", "cat", "[UNK]", "[UNK]", "sat", "[SEP]"]
     (note,) = reading.notes
     assert note.reason == "unknown" and note.values["symbols"] == ["😀", "שלום", "龘"]
+    assert not reader.read("the [UNK] sat").notes, "it is the piece itself"
 
 
 FULL_WIDTH = str.maketrans({chr(code): chr(code + 0xFEE0) for code in range(33, 127) if chr(code).isalnum()})
