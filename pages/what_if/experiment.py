@@ -289,7 +289,7 @@ def as_map(
     figure.layout["annotations"] = [cross | {"x": column + 0.5, "y": row - 0.5} for row, column in on]
     if most == LEAST[lab.measure]:
         figure.data[0]["colorbar"]["ticktext"][-1] += word("legend")
-    return figure.tell(numbers=True)
+    return figure.tell(numbers=True, desk=round(1.4 * high))
 
 
 def limit(lab: Experiment, values: np.ndarray) -> float:

@@ -17,6 +17,7 @@ const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: pi
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may overlap, since their letters do not
 const STRETCH = 2, PROJECTED = 3.5  // widest cell, in heights, at a desk and in a presentation
+const DESK = .52  // share of a desk's screen for a picture with meta.desk, its height there at most, whatever stands below
 const LEAST = .6  // least share of the usual height, so that the page ends with the screen
 const LOOKS = 55  // ms between Plotly's hover updates; a click may get the point before
 const KEPT = 30_000  // ms for which a click is repeated with later ones
@@ -288,8 +289,9 @@ function beneath(place) {
 }
 
 /* Whether a picture's height follows the window: square cells, or a picture with meta.ends or meta.fills, in a
-   presentation also above its usual height; elsewhere also one with meta.grows (its least height), and none on phones. */
-const grows = ({ yaxis, meta }) => (yaxis?.scaleanchor || meta?.ends || meta?.fills || !isBig() && meta?.grows)
+   presentation also above its usual height; elsewhere also one with meta.grows (its least height) or meta.desk, and none
+   on phones. */
+const grows = ({ yaxis, meta }) => (yaxis?.scaleanchor || meta?.ends || meta?.fills || !isBig() && (meta?.grows || meta?.desk))
   && (isBig() || innerWidth > NARROW)
 
 /* Height at which square cells fill the width. */
@@ -319,7 +321,8 @@ function fill(place, layout) {
   }
   const fits = room > LEAST * layout.height  // else the page scrolls
   if (!big) {
-    if (fits) layout.height = Math.min(layout.height, room)
+    if (layout.meta?.desk) layout.height = Math.max(layout.height, Math.min(layout.meta.desk, DESK * innerHeight))
+    else if (fits) layout.height = Math.min(layout.height, room)
     return
   }
   if (layout.meta?.fills) {
