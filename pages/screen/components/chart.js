@@ -234,10 +234,10 @@ function slim({ xaxis, yaxis, margin, font }) {
 }
 
 /* Layout on a phone: the names of bars stand above them, and the cells beside them are narrower. */
-function upright({ xaxis, xaxis2, yaxis, margin, annotations }) {
+function upright({ xaxis, xaxis2, yaxis, margin, annotations, template }) {
   return {
     xaxis: { ...xaxis, domain: [.57, 1] }, xaxis2: { ...xaxis2, domain: [0, .54] }, bargap: .68,
-    yaxis: { ...yaxis, ticklabelposition: 'inside', ticklabelshift: ABOVE, tickfont: { size: LEGIBLE } },
+    yaxis: { ...yaxis, ticklabelposition: 'inside', ticklabelshift: ABOVE, tickfont: { size: LEGIBLE, color: template.layout.font.color } },
     margin: { ...margin, l: SPARE }, annotations: annotations.map(one => ({ ...one, xanchor: 'left', xshift: 0 })),
   }
 }
