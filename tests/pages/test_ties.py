@@ -286,7 +286,7 @@ def test_equal_deviations_on_both_sides_are_written_plus_minus() -> None:
 
 
 #: Names of where a sentence looks, but in those texts the winner's.
-WHERE = re.compile(r"\{(query|token|piece|number|truth|weight|patch)\}")
+WHERE = re.compile(r"\{(query|token|piece|number|truth|weight|patch|where(?=\}[)）]))\}")
 WON = re.compile(r"sure|next|path|mixed|fires|heads|read.(pairs|sentences|words|pair)|why.alone|class|below|above")
 
 

@@ -27,6 +27,8 @@ SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
 #: What stands before it in a sentence says where, or of what: it stays where the winner behind it goes.
 LEAD = "‖"
+#: Where the picture looks, in brackets behind the winner: it goes to the end of the lead.
+BRACKETED = re.compile(r" ?[(（]\{where\}[)）]")
 #: A count such as "{n} of {all} heads", to be written in words where it is none, both or all.
 COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?\{(\w+)\} (?=\w)|有 \{(\w+)\} 个")
 COUNT_IN_CHINESE = re.compile(r"\{(\w+)\} (\w)(\w*)中有 \{(\w+)\} \w(?=[\u4e00-\u9fff])")
@@ -141,8 +143,8 @@ def _without_winner(text: str, name: str, found: First) -> str:
             return sentence
         one, _, several = (hit[1] or "").partition("/")
         tie = _filled(_text(f"common.{kind}"), said | {"what": (kind != "alone" and several) or one}, str)
-        lead, mark, _ = sentence.partition(LEAD)
-        return f"{lead}{_text('common.colon')}{tie[0].lower()}{tie[1:]}" if mark else tie
+        lead, mark, rest = sentence.partition(LEAD)
+        return f"{lead}{''.join(BRACKETED.findall(rest))}{_text('common.colon')}{tie[0].lower()}{tie[1:]}" if mark else tie
 
     return "".join(instead(one) + space for one, space in SENTENCE.findall(text))
 
