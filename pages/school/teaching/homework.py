@@ -114,18 +114,30 @@ def _usual(screen: Screen) -> dict[str, Goal]:
 @once_a_run
 def _solved(trace: Trace, pipeline: Pipeline, token: int) -> tuple[int, int]:
     """(number of heads, word): the first word to replace the best guess when heads are switched off in order of their
-    effect. If none does, or computing takes too long: the most heads allowed, and the second guess.
+    effect. Where that takes too many, the strongest are tried in order of their effect beside those already off. If
+    none does, or computing takes too long: the most heads allowed, and the second guess.
     """
     case = Case(pipeline, trace, token)
-    second = min(MOST_OFF, len(case.every_head)), int(trace["logits"][token].argsort()[-2])
-    if not case.affords(2 * len(case.every_head)):
+    every = [head_off(*where) for where in case.every_head]
+    second = min(MOST_OFF, len(every)), int(trace["logits"][token].argsort()[-2])
+    if not case.affords(2 * len(every)):
         return second
     now, *alone = case.without_each
-    weakest = np.argsort([shares[now.argmax()] for shares in alone])[:MOST_OFF]
-    off = [head_off(*case.every_head[place]) for place in weakest]
-    rows = enumerate(case.changed([off[:most] for most in range(1, len(off) + 1)]), 1)
-    other = ((most, int(row.argmax())) for most, row in rows if row.argmax() != now.argmax() and leads(row))
-    return next(other, second)
+    best = now.argmax()
+    weakest = np.argsort([shares[best] for shares in alone])[:MOST_OFF]
+    rows = enumerate(
+        case.changed([[every[place] for place in weakest[:most]] for most in range(1, len(weakest) + 1)]), 1
+    )
+    found = next(((most, int(row.argmax())) for most, row in rows if row.argmax() != best and leads(row)), second)
+    off, others = [every[weakest[0]]], [every[place] for place in weakest[1 : 2 * MOST_WORTH]]
+    while found[0] > MOST_WORTH > len(off) and case.affords(2 * MOST_WORTH**2):
+        sets = [[*off, one] for one in others if one not in off]
+        shares = case.changed(sets)
+        lowest = shares[:, best].argmin()
+        off, row = sets[lowest], shares[lowest]
+        if row.argmax() != best and leads(row):
+            return len(off), int(row.argmax())
+    return found
 
 
 def _values(screen: Screen, goal: Goal) -> None:
