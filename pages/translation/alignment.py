@@ -23,8 +23,8 @@ def alignment(screen: Written, pen: Pen) -> None:
     """The map of the chosen head and, except in a presentation, all heads as they were measured."""
     key = screen.at.of(CROSS)
     left, *right = pen.columns(3, 2)
-    look: dict[str, Any] = {"large": True, "grows": True, "follows": False} if screen.choice.big else {}
-    look |= {"title": plain("translation.map"), "key": key, "sentence": sentence(screen)}
+    look: dict[str, Any] = {"title": plain("translation.map"), "key": key, "sentence": sentence(screen)}
+    look |= {"large": True, "grows": True, "follows": False if screen.choice.big else None}
     with left:
         draw_map(screen, pen, key, partial(quantity_map, **look))
     for column in right:

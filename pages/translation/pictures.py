@@ -149,4 +149,6 @@ def aligning_heads(run: TranslationTrace, place: Place, shares: np.ndarray, sent
     axes = [Axis.counted(plain(f"axis.{name}"), count) for name, count in names]
     cell = place.layer, place.head
     figure = heatmap(shares, *axes, scale="share", cell=cell, clickable=True, square=False)
-    return Picture(figure, sentence, fixed=True, picks=lambda row, column: {"layer": row, "head": column})
+    return Picture(
+        figure.tell(numbers=True), sentence, fixed=True, picks=lambda row, column: {"layer": row, "head": column}
+    )

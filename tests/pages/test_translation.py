@@ -199,7 +199,9 @@ def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
     roles = head_roles("translation")
     for layer, head in ((3, 5), (1, 2)):
         role = roles.at(f"decoder.layers.{layer - 1}.cross", head - 1)
-        told = said(opened(tab="alignment", layer=str(layer), head=str(head)))
+        app = opened(tab="alignment", layer=str(layer), head=str(head))
+        told = said(app)
+        assert all(one["figure"]["layout"].get("meta", {}).get("numbers") for one in charts(app)), "in the cells"
         assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
         assert (f"{percent(role.share)} of places" in told) == role.clear
         assert ("may be chance" in told) == (not role.clear)
