@@ -21,7 +21,7 @@ BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
 
 
 def inside(screen: Written, pen: Pen) -> None:
-    """One part of the decoder at a time, and one quantity of it."""
+    """One part of the decoder at a time, and one quantity of it; a presentation shows its map alone."""
     block = screen.choice.block if screen.choice.block in BLOCKS else "cross"
     words = [plain(f"translation.block_{name}") for name in BLOCKS]
     with pen.places:
@@ -47,11 +47,16 @@ def inside(screen: Written, pen: Pen) -> None:
         name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
     if "weights" in named and name in steps_of(screen.run, named["weights"].key):
         attention_step(screen, pen, named[name].key.removesuffix(name), name)
-        if (block, name) == ("attention", "masked") and screen.step + 1 < screen.steps:
+        if (block, name) == ("attention", "masked") and screen.step + 1 < screen.steps and not screen.choice.big:
             pen.show("leak", without_mask)
     else:
-        key, look = named[name].key, {"sentence": meaning(screen, named[name]), "title": title(screen, named[name])}
-        cell_map(screen, pen, key, partial(quantity_map, key=key, **look))
+        key, said = named[name].key, meaning(screen, named[name])
+        cell_map(
+            screen,
+            pen,
+            key,
+            partial(quantity_map, key=key, sentence=said, title=title(screen, named[name]), fills=True),
+        )
 
 
 def quantities_of(screen: Written, block: str) -> list[Quantity]:

@@ -147,6 +147,9 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
     least |= {f"attention?tab=steps&stage={stage}&{words}": 0.5 for stage in ("scores", "weights")}
     least |= {f"feed_forward?tab=neuron&{words}": 0.5, f"shapes_and_cost?tab=parameters&{words}": 0.5}
     least |= {f"translation?tab={tab}&{words}": 0.5 for tab in ("search", "alignment", "inside")}
+    least |= {f"{tab}&input=digit": 0.4 for tab in ("tokens?tab=positions&lang=en", "attention?tab=layers&lang=zh")}
+    inside = f"translation?tab=inside&{words}&block"
+    least |= {f"{inside}=embedding": 0.5, f"{inside}=ffn": 0.5, f"{inside}=attention&stage=masked": 0.44}
     for link, share in least.items():
         visit(page, f"{app_url}/{link}&big=true")
         title(page, link.partition("?")[0], asked(link)["lang"])

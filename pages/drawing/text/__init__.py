@@ -144,7 +144,9 @@ def _without_winner(text: str, name: str, found: First) -> str:
         one, _, several = (hit[1] or "").partition("/")
         tie = _filled(_text(f"common.{kind}"), said | {"what": (kind != "alone" and several) or one}, str)
         lead, mark, rest = sentence.partition(LEAD)
-        return f"{lead}{''.join(BRACKETED.findall(rest))}{_text('common.colon')}{tie[0].lower()}{tie[1:]}" if mark else tie
+        return (
+            f"{lead}{''.join(BRACKETED.findall(rest))}{_text('common.colon')}{tie[0].lower()}{tie[1:]}" if mark else tie
+        )
 
     return "".join(instead(one) + space for one, space in SENTENCE.findall(text))
 

@@ -18,7 +18,7 @@ const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2, CLOSER = -8  // px; boxes of stacked or turned names may overlap, since their letters do not
 const STRETCH = 2, PROJECTED = 3.5  // widest cell, in heights, at a desk and in a presentation
 const DESK = .52  // share of a desk's screen for a picture with meta.desk, its height there at most, whatever stands below
-const LEAST = .6  // least share of the usual height, so that the page ends with the screen
+const LEAST = .6, PRESSED = .5  // least share of the usual height, so that the page ends with the screen; in a presentation
 const LOOKS = 55  // ms between Plotly's hover updates; a click may get the point before
 const KEPT = 30_000  // ms for which a click is repeated with later ones
 const DIGIT = .63  // width of a digit, times its size
@@ -319,7 +319,7 @@ function fill(place, layout) {
     if (layout.meta.wide) stretch(layout, down / across)
     return
   }
-  const fits = room > LEAST * layout.height  // else the page scrolls
+  const least = big ? PRESSED : LEAST, fits = room > least * layout.height  // else the page scrolls
   if (!big) {
     if (layout.meta?.desk) layout.height = Math.max(layout.height, Math.min(layout.meta.desk, DESK * innerHeight))
     else if (fits) layout.height = Math.min(layout.height, room)
@@ -331,7 +331,7 @@ function fill(place, layout) {
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
-  layout.height = Math.max(layout.meta?.grows ?? (fits ? LEAST : 1) * layout.height, Math.min(room, most))
+  layout.height = Math.max(layout.meta?.grows ?? (fits ? least : 1) * layout.height, Math.min(room, most))
   const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? (dense ? HIGH : CORNER) * layout.font.size : 0
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly measures the room for names; the server's is an estimate
 }
