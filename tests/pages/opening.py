@@ -127,6 +127,22 @@ def assert_fine(app: AppTest) -> None:
         if (seen := outline(chart["figure"])) not in KNOWN:
             go.Figure(chart["figure"])  # raises for unknown properties; figures.figure_of does not validate
             KNOWN.add(seen)
+        assert not (lost := beyond(chart["figure"])), lost
+
+
+def beyond(figure: dict) -> list[str]:
+    """Words that Plotly does not draw, since their place, in float32 as it is sent, lies beyond its axis."""
+    lost: list[str] = []
+    for trace in figure["data"]:
+        for side in "xy" if "text" in trace.get("mode", "") else "":
+            axis = figure["layout"].get(f"{side}axis{trace.get(f'{side}axis', side)[1:]}", {})
+            if axis.get("type") not in ("log", "category") and None not in (ends := axis.get("range", [None])):
+                given = trace[side]
+                given = numbers(given) if isinstance(given, dict) else [np.nan if x is None else x for x in given]
+                places = np.asarray(given, np.float64)
+                words = np.broadcast_to(trace.get("text", ""), len(places))
+                lost += words[(places < min(ends)) | (places > max(ends))].tolist()
+    return [word for word in lost if word.strip()]
 
 
 def run_fine(moved: Any) -> AppTest:

@@ -167,7 +167,7 @@ def _with_columns(figure: Figure, bars: int, columns: Columns, rests: Sequence[s
     layout["yaxis"] |= {"range": [rows - 0.4, -1.6], "anchor": "free", "position": 0}
     layout["xaxis"]["domain"] = [wide + 0.03, 1]
     widths = [BETWEEN + max(map(text_width, (head, *texts))) for head, texts in columns]
-    edges = np.cumsum(widths).tolist()
+    edges = np.cumsum(widths, dtype=np.float32).tolist()  # as drawn: Plotly drops texts beyond the axis
     layout["xaxis2"] = {"domain": [0, wide], "range": [0, edges[-1]], "visible": False}
     font = {"color": INK[mode()], "size": font_size() + 1}
     shown = [(edges[-2], bars + row, name) for row, name in enumerate(rests)]
