@@ -5,6 +5,7 @@ import re
 import time
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +29,7 @@ from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
 from pages.school.lessons.goals import mark_of
 from pages.school.lessons.lesson import ENCODER, LESSONS
-from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
+from pages.school.lessons.written import OWN, lesson_from_code, lesson_to_code, own_lesson, place_of
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
@@ -461,6 +462,32 @@ def test_a_question_without_a_marked_answer_is_left_out_for_that_reason_and_alon
     assert words["class.no_answer_marked"].partition("{")[0] in texts(app)
     assert words["lesson.left_out"].partition("{")[0] not in texts(app) and words["lesson.end_none"] not in texts(app)
     assert "class.start" not in [button.key for button in app.button]
+
+
+def test_a_question_made_while_a_class_runs_is_asked_behind_the_others_and_votes_keep_theirs(classes: Store) -> None:
+    app = begun(lesson=own_lesson_link(answer="two"))
+
+    def asked(votes: list[str]) -> None:
+        click(click(app, "next"), "next")
+        vote(app, classes, votes)
+        for _ in ("closed", "revealed", "explained"):
+            click(app, "next")
+
+    asked(["one", "two", "two"])
+    assert "class.add" not in [button.key for button in app.button]
+    held = list(lesson_from_code(own_lesson_link(answer="two")).questions)
+    new = replace(held[0], own=Own("And which now?", "Because.", ("one", "two"), answer="one"))
+    app.session_state["at"] |= {"lesson": lesson_to_code(own_lesson([new, *held]))}
+    run_fine(app)
+    assert app.button(key="class.add").label.endswith("(1)")
+    click(app, "add")
+    assert "class.add" not in [button.key for button in app.button]
+    asked(["one"])
+    first, second = asked_in(app, classes)
+    assert [one.place for one in (first, second)] == [0, 1]
+    assert [vote.guess for vote in first.votes[1]] == ["one", "two", "two"] and len(second.votes[1]) == 1
+    page = report.as_html([first, second], "about", "")
+    assert page.index("Which one?") < page.index("And which now?")
 
 
 def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Store) -> None:

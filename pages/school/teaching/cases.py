@@ -17,8 +17,15 @@ from pages.drawing.state.choice import Choice
 from pages.drawing.state.first_sight import first_picture
 from pages.drawing.text import LANGUAGES, class_label, language, t
 from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
-from pages.school.lessons.wording import left_out
-from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
+from pages.school.lessons.wording import left_out, title_of
+from pages.school.lessons.written import (
+    OWN,
+    LessonError,
+    lesson_from_code,
+    lesson_to_code,
+    opened_at,
+    own_lesson,
+)
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.heads import MOST_TOGETHER
 from pages.school.questions.question import Question, clear_truth, truth_of
@@ -41,6 +48,20 @@ def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None
         return lesson_from_code(choice.lesson), None
     except LessonError as error:
         return usual, error
+
+
+def with_new(lesson: Lesson, choice: Choice) -> tuple[str, int]:
+    """The code of a class's lesson with the questions behind it that only the teacher's own lesson has, and how many
+    they are. May raise LessonError.
+    """
+    known = [(one.row, one.place, one.own) for one in lesson.questions]
+    own, _ = lesson_of(choice, lesson)
+    new = [one for one in own.questions if (one.row, one.place, one.own) not in known]
+    if not new or own.name != OWN or lesson.twice:
+        return "", 0
+    code = lesson_to_code(own_lesson([*lesson.questions, *new], title_of(lesson)))
+    lesson_from_code(code)
+    return code, len(new)
 
 
 def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int, ...] | None:

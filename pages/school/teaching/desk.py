@@ -113,6 +113,11 @@ class Desk:
         with _or_say_why():
             store().plan(self.code, self.key, self.anew(own).room.plan)
 
+    def add(self, lesson: str) -> None:
+        """Go on with a lesson, as its code, that begins with the questions of this class."""
+        with _or_say_why():
+            store().plan(self.code, self.key, plan_of(_opened(self.room.plan).with_(lesson=lesson), self.task))
+
     def end(self) -> None:
         """Delete the class and all answers."""
         with _or_say_why():

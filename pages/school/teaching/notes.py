@@ -16,7 +16,7 @@ from pages.school.teaching.asked import not_the_runs, why
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_told, said_of_right, said_of_sure
 from pages.school.teaching.projector import WANTED, afterwards, controls, count
-from pages.school.teaching.results import other_input
+from pages.school.teaching.results import chosen_since
 from pages.school.teaching.start import not_asked
 from pages.screen.frame.pickers import lasting
 
@@ -146,5 +146,5 @@ def _coming(lecture: Lecture) -> None:
             on_click=st.session_state.update,
             args=(note,),
         )
-    other_input(lecture)
+    chosen_since(lecture)
     not_asked(lecture.screen, lecture.left_out)

@@ -50,7 +50,7 @@ def draw(lecture: Lecture) -> None:
         with right, st.container(key="class_picture"):
             st.caption(literal(lecture.now.shown.get("about", {}).get(language(), "")) if lecture.now else "")
             picture(lecture, lecture.picture)
-            results.other_input(lecture)
+            results.chosen_since(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN):
         count(lecture, "")
 
@@ -155,7 +155,7 @@ def _lobby(lecture: Lecture) -> None:
             st.markdown(t("study.told"))
         if leads_nowhere(address):
             st.warning(t("share.own_name"), icon=":material/router:")
-        results.other_input(lecture)
+        results.chosen_since(lecture)
     with right, st.container(key="class_qr"):
         code = segno.make(address, error="m", micro=False).svg_inline(light="white")
         st.image(code, width="stretch", alt=address)

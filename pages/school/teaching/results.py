@@ -13,10 +13,10 @@ from pages.drawing.text import joined, language, literal, plain, t, texts_of
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import Shown
 from pages.school.lessons.wording import heading_and_rest, hints, otherwise, seen_at
-from pages.school.lessons.written import width
+from pages.school.lessons.written import LessonError, width
 from pages.school.questions.pictures import Look, answer_bars
 from pages.school.teaching import pictures
-from pages.school.teaching.cases import hidden_in
+from pages.school.teaching.cases import hidden_in, with_new
 from pages.school.teaching.desk import INPUT
 from pages.school.teaching.lecture import Lecture
 from pages.screen.components.chart import chart
@@ -145,7 +145,7 @@ def explained(lecture: Lecture) -> None:
         with st.container(key="class_network"):
             _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
         if lecture.picture is None:  # else below that
-            other_input(lecture)
+            chosen_since(lecture)
     with right, st.container(key="class_why"):
         why = lecture.now.truth.get("why", {}).get(language(), "") if lecture.now else ""
         with _in_room("why", why if lecture.is_own else "", ROOM_TO_SAY):
@@ -191,8 +191,19 @@ def picture(lecture: Lecture, drawn: Picture) -> None:
     chart(figure, "class.network", alt=drawn.title or "")
 
 
-def other_input(lecture: Lecture) -> None:
-    """Before a question, a button that continues with the input now in the sidebar, if it is another one."""
+def chosen_since(lecture: Lecture) -> None:
+    """Before a question, buttons that take over what the teacher has changed: questions that she added to her lesson,
+    and the input.
+    """
+    if lecture.phase in (Phase.LOBBY, Phase.EXPLAINED):
+        try:
+            code, count = with_new(lecture.lesson, lecture.own_choice)
+        except LessonError as error:
+            st.warning(t(f"lesson.error.{error.reason}", **error.values), icon=":material/error:")
+        else:
+            look = {"icon": ":material/playlist_add:", "type": "tertiary", "key": "class.add"}
+            if count:
+                st.button(word("add", count=count), on_click=lecture.desk.add, args=(code,), **look)
     waits = lecture.phase is Phase.LOBBY or (lecture.phase is Phase.EXPLAINED and bool(lecture.coming))
     if not (waits and lecture.desk.differs(lecture.own_choice)):
         return
