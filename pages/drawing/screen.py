@@ -16,6 +16,7 @@ from model import Edit, EditError, InputError, Pipeline, Trace, WeightsError, lo
 from model.checkpoints.images import CheckpointImageReader
 from model.edits import OPERATIONS
 from model.measures.comparison import align
+from model.neurons import is_word
 from model.pipeline import Reading
 from pages.drawing.masks import with_masks, with_words_hidden
 from pages.drawing.picture import outputs_of
@@ -25,6 +26,7 @@ from pages.drawing.state.first_sight import first_place
 from pages.drawing.text import class_label, plain
 from pages.drawing.two_runs import DIFFERENCES, TwoRuns
 
+NEARLY = 0.93  # of the longest row of E
 #: The fields of Place that Choice also has; pages set the others.
 CHOSEN = [one.name for one in fields(Place) if one.name not in ("step", "source", "marked")]
 #: What the page's network reads in place of the input: the ids with words hidden; None: the input itself.
@@ -276,14 +278,28 @@ def compares(choice: Choice, pipeline: Pipeline) -> bool:
 
 
 def usual_token(run: Trace, sentence: str) -> int:
-    """The token selected before anybody chose: a [MASK]; in our first sentences the query of their example; else the
-    first word. In a drawing [CLS].
+    """The token selected before anybody chose: a [MASK]; in our first sentences the query of their example; else a
+    content word. In a drawing [CLS].
     """
     if run.picture is not None:
         return 0
     if "[MASK]" in run.tokens:
         return run.tokens.index("[MASK]")
-    return min(first_place(sentence) or int(run.tokens[0] == "[CLS]"), len(run.tokens) - 1)
+    return min(first_place(sentence) or content_word(run), len(run.tokens) - 1)
+
+
+def content_word(run: Trace) -> int:
+    """A word that says more than "the": frequent words have short rows in E, so of all words whose rows are nearly the
+    longest, the last; of Chinese characters, the longest itself. Without words, the first token after [CLS].
+    """
+    words = [place for place, name in enumerate(run.tokens) if is_word(name)]
+    if not words:
+        return int(run.tokens[0] == "[CLS]")
+    lengths = run.network.embedding.E.weight[[run.ids[place] for place in words]].float().norm(dim=1)
+    longest = words[int(lengths.argmax())]
+    if len(run.tokens[longest]) == 1:
+        return longest
+    return words[int((lengths >= NEARLY * lengths.max()).nonzero()[-1])]
 
 
 def _hidden_there(pipeline: Pipeline, own: Trace, typed: Reading, there: Trace) -> tuple[int, ...]:

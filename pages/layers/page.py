@@ -15,6 +15,7 @@ from model.measures.lens import Lens, calibrated
 from pages.drawing.cache import kept
 from pages.drawing.page import LAYER, Page, Tabs
 from pages.drawing.picture import Make, says_words
+from pages.drawing.pictures.hidden_words import how_to_hide
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import PIPELINES
@@ -78,7 +79,7 @@ def lens(screen: Screen, pen: Pen) -> None:
     elif says_words(screen.run):
         mapped = screen.choice.stage == LENSES[1] and maps_of(screen.choice.pipeline) is not None
         found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output, mapped)
-        pen.show("guess", partial(pictures.words, found=found))
+        pen.show("guess", partial(pictures.words, found=found, to_hide=how_to_hide(screen, screen.at.token)))
         if maps_of(screen.choice.pipeline) and not screen.choice.big:
             either(
                 "stage", word("which"), LENSES, [*map(word, LENSES)], screen.choice.stage, label_visibility="collapsed"

@@ -297,8 +297,11 @@ def _scripts(words: Iterable[str]) -> set[bool]:
     return {bool(CHINESE.search(word)) for word in words if word.strip("#▁Ġ").isalpha()}
 
 
-def words(run: Trace, place: Place, found: Guesses) -> Picture:
-    """The likeliest words after each layer, and how some of them rise. A click follows a word."""
+def words(run: Trace, place: Place, found: Guesses, to_hide: str = "") -> Picture:
+    """The likeliest words after each layer, and how some of them rise. A click follows a word.
+
+    to_hide: what to do so that a copied word is guessed.
+    """
     every, own = outputs_of(run), _scripts(run.tokens)
     *early, last = (_scripts(every[i] for i in row) for row in found.best.tolist())
     strange = bool(own) and bool(set().union(*early) - own - last)
@@ -311,7 +314,7 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
             "read.copied" if copied else "read.guess",
             found.best[:, 0],
             replace(first(found.shares[-1], decimal), of=len(every)),
-            hint,
+            f"{to_hide} {hint}" if copied and to_hide else hint,
         )
     else:
         said = f"{followed(run, found)} {hint}"

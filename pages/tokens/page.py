@@ -12,7 +12,7 @@ from model.neurons import is_word
 from pages.drawing.page import Page, Tabs, rows
 from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
-from pages.drawing.screen import Screen
+from pages.drawing.screen import Screen, content_word
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import t
 from pages.screen.frame.pen import Pen
@@ -36,7 +36,6 @@ from pages.tokens.pictures import (
 )
 from pages.tokens.tokenization import tokenization
 
-SHORT = 3  # letters of words such as "the"
 CLEARLY = 0.5  # of 1, the most that a position adds
 #: Tabs of before -> where they are shown now.
 FORMER = {"prepared": "pieces", "vectors": "one"} | dict.fromkeys(("waves", "compare", "maps"), "positions")
@@ -59,17 +58,14 @@ def tabs(screen: Screen) -> Tabs:
 
 
 def of_a_word(screen: Screen, choice: Choice) -> Screen:
-    """About a word that has near neighbours, or the patch with most in it, where nobody has chosen a token and the
-    usual one is hidden or stands in front; and about the largest number of it among the sines that the position moves.
+    """About a content word, or the patch with most in it, where nobody has chosen a token and the usual one is hidden
+    or stands in front; and about the largest number of it among the sines that the position moves.
     """
     run, at = screen.run, screen.at
-    words = {at: name for at, name in enumerate(run.tokens) if run.picture is None and is_word(name)}
     if choice.token is None and run.patches is not None and at.token < run.config.tokens_in_front:
         screen = with_(screen, token=run.config.tokens_in_front + int(run.patches.std(axis=1).argmax()))
-    elif choice.token is None and run.tokens[at.token] == "[MASK]" and words:
-        among = [at for at, name in words.items() if len(name) > SHORT] or [*words]
-        nearest = {at: neighbours(choice.pipeline, run.ids[at])[1].max(initial=0) for at in among}
-        screen = with_(screen, token=max(among, key=nearest.__getitem__))
+    elif choice.token is None and run.tokens[at.token] == "[MASK]":
+        screen = with_(screen, token=content_word(run))
     waves = in_waves(run)
     if choice.component is None and waves:
         sines = waves[: len(waves) // 2]

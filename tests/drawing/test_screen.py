@@ -52,6 +52,26 @@ def test_a_screen_of_another_run_is_another_one() -> None:
     np.testing.assert_array_equal(again.run["logits"], screen.run["logits"])
 
 
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("The committee postponed its decision although nobody had objected to the plan", "nobody"),
+        ("the cat sat on the mat .", "mat"),
+        ("there is a book on the table", "table"),
+        ("we went home", "home"),
+        ("妈妈说她很喜欢这本书。", "书"),
+        ("他在银行工作。", "银"),
+        ("the the", "the"),
+        ("1 + 2", "1"),
+        (SENTENCE, "[MASK]"),
+    ],
+)
+def test_a_page_opens_on_the_hidden_word_or_else_on_a_content_word(sentence: str, word: str) -> None:
+    screen = open_screen(Choice(sentence=sentence))
+    assert screen.run.tokens[screen.at.token] == word
+    assert open_screen(Choice(sentence=sentence, token=1)).at.token == 1, "a link that names one"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_page_leaves_its_screen_with_the_visitor(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     screens, link = [], {"edits": edit_code(OFF), "other": "the big dog .", "shown": "beside"}

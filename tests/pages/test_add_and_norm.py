@@ -139,7 +139,7 @@ def test_heading_above_each_map_is_an_equation_of_its_sublayer(network: str) -> 
                 assert law in equations, key
 
 
-@pytest.mark.parametrize("link", [{}, {"input": "digit"}])
+@pytest.mark.parametrize("link", [{"token": "2"}, {"input": "digit"}])
 def test_gradient_curves_are_of_this_run(link: dict[str, str]) -> None:
     app = open_part("why", **link)
     choice = app.session_state["choice"]

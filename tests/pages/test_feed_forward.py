@@ -38,7 +38,7 @@ def open_part(tab: str, **link: str):
 
 
 def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() -> None:
-    app, run, naming = open_part("loudest"), pipelines.run("text", SENTENCE), []
+    app, run, naming = open_part("loudest", token="2"), pipelines.run("text", SENTENCE), []
     best, pipeline = chart(app, "loudest"), pipelines.pipeline("text")
     order = np.argsort(-run["layers.1.ffn.activation"][1], kind="stable")[:12]
     answer = run.outputs[int(run["logits"][1].argmax())]
@@ -86,7 +86,7 @@ def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:
 
 @pytest.mark.parametrize("sentence", [SENTENCE, "那 只 狗 追 猫 。", "我 love 你 ."])
 def test_a_neuron_points_to_the_same_words_in_the_script_of_the_input_wherever_they_are_named(sentence: str) -> None:
-    listed = chart(open_part("loudest", s=sentence), "loudest")["layout"]["yaxis"]["ticktext"]
+    listed = chart(open_part("loudest", s=sentence, token="2"), "loudest")["layout"]["yaxis"]["ticktext"]
     named, number = html.unescape(listed[0]).rsplit(" · ", 1)
     app = open_part("neuron", s=sentence, neuron=number)
     words = [chart(app, name)["layout"]["yaxis"]["ticktext"] for name in ("up", "down")]

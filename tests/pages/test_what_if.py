@@ -65,7 +65,7 @@ def test_a_bare_link_shows_what_the_answer_loses_without_each_head() -> None:
 
 def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> None:
     text = pipelines.pipeline("text")
-    for link, place in (({}, 1), ({"token": "3"}, 2), ({"hidden": "4"}, 3)):
+    for link, place in (({"token": "2"}, 1), ({"token": "3"}, 2), ({"hidden": "4"}, 3)):
         app = open_page("what_if", s=DOG, measure="moved", **link)
         subject = text.reader.hide(text(DOG).ids, [place]) if "hidden" in link else DOG
         assert maps(app)[0][2, 3] == pytest.approx(moved(text, subject, [(OFF,)], place)[0], abs=1e-5)

@@ -9,6 +9,7 @@ from model.analysis import likeliest, rank, word_at
 from model.overview.answers import unread
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.answers import Choose, likeliest_outputs, moved_most, probabilities
+from pages.drawing.pictures.hidden_words import how_to_hide
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t
 from pages.drawing.text.numbers import decimal, first
@@ -64,7 +65,8 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
         word = word_at(screen.run.tokens, place)
         kind = "seen_other" if not same else "seen" if word == screen.run.tokens[place] else "seen_piece"
         kind = "unread" if place in unread(screen.run) else kind
-        return t(f"words.read.{kind}", **said, word=word)
+        offer = how_to_hide(screen, place) if kind in ("seen", "seen_piece") else ""
+        return f"{t(f'words.read.{kind}', **said, word=word)} {offer}".strip()
     if truth is None:
         number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
         return t("words.read.typed_number" if several else "words.read.typed", **said, number=number)
