@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,14 +13,20 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from model import Trace
 from pages.attention.pictures import attention_map, lines
-from pages.drawing.figures import Axis, grouped_bars
+from pages.drawing.figures import Axis, grouped_bars, theme
 from pages.drawing.figures.base import words_at
 from pages.drawing.picture import Picture
 from pages.drawing.place import Place
 from pages.feed_forward.pictures import loudest as loudest_of
 from pages.heads.pictures import chosen_head
 from pages.layers.pictures import path
+from pages.school.questions import QUESTIONS
+from pages.school.questions.case import Case, Truth
+from pages.school.questions.question import Own
+from pages.school.teaching import report
+from pages.school.teaching.lecture import Lecture
 from pages.screen.runs import pipelines
+from pages.server.assets import SCRIPTS, content
 from pages.tokens.pictures import components
 from tests.browser.blank import draw
 from tests.browser.conftest import kept_tab
@@ -35,6 +44,41 @@ GAPS = """chart => {
     return Math.hypot(aside, Math.max(box.top - down, down - box.bottom, 0))
   })
 }"""
+#: Names of a figure as it is saved that lie on another of the same axis; a line is higher than its letters.
+TOUCHING = """async ({ data, layout }) => {
+  const place = document.body.appendChild(document.createElement('div'))
+  await Plotly.newPlot(place, data, layout)
+  const boxes = text => {
+    const { x, y, width, height } = text.getBBox(), on = text.getScreenCTM()
+    const upright = new DOMMatrix().rotate(-Math.atan2(on.b, on.a) * 180 / Math.PI).multiply(on)
+    const ends = [[x, y + .15 * height], [x + width, y + .85 * height]]
+    const [one, two] = ends.map(at => new DOMPoint(...at).matrixTransform(upright))
+    return { name: text.textContent, left: one.x, right: two.x, top: one.y, bottom: two.y }
+  }
+  const found = ['x', 'y'].flatMap(axis => {
+    const all = [...place.querySelectorAll(`.${axis}tick text`)].map(boxes)
+    const on = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+    return all.flatMap((a, i) => all.slice(i + 1).filter(b => on(a, b)).map(b => `${axis}: ${a.name} ${b.name}`))
+  })
+  place.remove()
+  return found
+}"""
+#: The figures that a hand-out draws, as it draws them.
+HANDED = """async pictures => {
+  const [{ default: handout }, chart] = await Promise.all([import('/handout.js'), import('/chart.js')]), drawn = []
+  const parentElement = document.createElement('div'), { toImage } = Plotly
+  parentElement.innerHTML = '<button></button>'
+  window.bringPlotly = () => {}
+  Plotly.toImage = figure => { drawn.push(figure); return 'data:,' }
+  const html = Object.keys(pictures).map(key => `<img src="picture:${key}">`).join('')
+  handout({ data: [{ label: '', html, file: 'a.html', pictures }], parentElement }, chart)
+  await parentElement.querySelector('button').onclick()
+  Plotly.toImage = toImage
+  return drawn
+}"""
+#: Sentences with 8 to 30 tokens, without their first, second and last word.
+LONGEST = {"en": "the old teacher told us a very good story about the two dogs that ran to the big river " * 2,
+    "zh": "老师昨天给我们讲了一个有趣的故事，大家都很高兴，晚上一起回家"}  # fmt: skip
 HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? point.pointIndex)"
 
 
@@ -137,3 +181,32 @@ def test_no_name_of_a_path_lies_on_its_own_dot(page: Page) -> None:
     page.locator(".textpoint text").first.wait_for()
     gaps = chart.evaluate(GAPS)
     assert len(gaps) == len(run_of().tokens) and min(gaps) >= 4, gaps  # of letters, with some of a line's height
+
+
+@pytest.mark.parametrize("lang", LONGEST)
+def test_on_paper_no_two_names_of_an_axis_touch_wherever_a_word_is_hidden(lang: str, page: Page) -> None:
+    """In the report of a class, up to 30 tokens, and in a picture of a page that is saved, up to 24."""
+    own = replace(QUESTIONS["weights"], measure=None, gesture="tap", own=Own("Which?", options=("one", "two")))
+    own = replace(own, place="attention?layer=1&head=1")
+    words = LONGEST[lang].split() if lang == "en" else [*LONGEST[lang]]
+    clear = {}
+    for length in (6, 15, 17, 22, 28):
+        for hidden in (0, 1, length - 1):
+            run = run_of(" ".join([*words[:hidden], "[MASK]", *words[hidden + 1 : length]]))
+            assert len(run.tokens) == length + 2
+            case = Case(pipelines.pipeline("text"), run, 1, ())
+            clear[len(clear)] = own, case, Truth("one", 0.0, {}, (), {}, ("one", "two"), literal=True)
+    draw(page, attention_map(run, AT).drawn())
+    page.route(
+        "**/handout.js", lambda route: route.fulfill(content_type="text/javascript", body=content(SCRIPTS["handout"]))
+    )
+    asked = [SimpleNamespace(place=place, number=place) for place in clear]
+    with theme.on_paper(), theme.letters(report.PRINTED):
+        printed = report._pictures(cast(Lecture, SimpleNamespace(asked=asked, clear=clear)))
+    shown = page.evaluate(HANDED, {key: figure.as_json() for key, figure in printed.items()})
+    for _, case, _ in list(clear.values())[:-3]:
+        draw(page, attention_map(case.trace, AT).drawn()).evaluate("chart => { window.saved = chart.onPaper() }")
+        shown.append(page.evaluate("saved"))
+    assert len(shown) == 2 * len(clear) - 3
+    touching = [(place, found[:3]) for place, one in enumerate(shown) if (found := page.evaluate(TOUCHING, one))]
+    assert not touching, touching

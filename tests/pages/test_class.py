@@ -7,7 +7,6 @@ from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,7 +16,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
-from pages.drawing.figures.base import text_width
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import written
@@ -584,21 +582,20 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
 @pytest.mark.parametrize(
     "sentence", ["今天天气很好，我们[MASK]公园玩吧。", "我们昨天一起去看了一场[MASK]影，大家都很高兴。", WALK]
 )
-def test_on_paper_no_name_touches_another_and_all_are_read(sentence: str, classes: Store) -> None:
+def test_on_paper_all_names_are_read(sentence: str, classes: Store) -> None:
     app = click(begun("zh", sentence, lesson=own_lesson_link(answer="two")), "next")
     record = handed_out(notes_of(app, "zh").run())
     (printed,) = record["pictures"].values()
     layout = json.loads(printed)["layout"]
-    names, size, width = layout["xaxis"]["ticktext"], layout["xaxis"]["tickfont"]["size"], layout.get("width", 560)
-    widths = [1.3 if layout["xaxis"]["tickangle"] else text_width(name) for name in names]
-    left, right, top, below = (layout["margin"][side] for side in "lrtb")
-    assert max(map(sum, pairwise(widths))) / 2 * size < (width - left - right) / len(names)
-    assert size <= (layout["height"] - top - below) / len(names), "nor of a row"
+    names, size, width = layout["yaxis"]["ticktext"], layout["xaxis"]["tickfont"]["size"], layout.get("width", 560)
+    top, below = (layout["margin"][side] for side in "tb")
+    assert size <= (layout["height"] - top - below) / len(names), "no row touches another"
     (least,) = re.findall(r"--least: (\d+)px\"", record["html"])
     tall = max(
         16 * float(re.findall(r"max\((\d+)rem", report.STYLE)[0]), float(least)
     )  # pixels, of one with many answers
-    assert 0.75 * size * min(1, 688 / width, tall / layout["height"]) >= 7, "points"
+    height = layout["height"] + 2 * size  # at most: a browser slants names that have no room upright
+    assert 0.75 * size * min(1, 688 / width, tall / height) >= 7, "points"
 
 
 def test_a_question_on_a_translation_says_the_sentence_that_the_translator_reads(classes: Store) -> None:

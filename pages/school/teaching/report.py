@@ -9,12 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.drawing.figures import Figure, theme
-from pages.drawing.figures.matrices import SLANT
 from pages.drawing.text import language, plain, texts_of, unmarked
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
 from pages.school.questions.pictures import Look, of_place
-from pages.school.teaching.lecture import MANY, Lecture
+from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_of, answer_told, as_table, lines, said_of_right, said_of_sure
 from pages.screen.components.handout import handout
 from pages.screen.frame import exports
@@ -71,11 +70,8 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
             look = Look(question.row, question.gesture, case, truth, shown=True)
             for drawn in of_place(question.place, look)[:1]:
                 figure = pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
-                across, margin = figure.layout["xaxis"], figure.layout["margin"]
+                margin = figure.layout["margin"]
                 rows = len(figure.layout["yaxis"].get("ticktext", ()))
-                if rows > MANY and across.get("tickangle") == 0:  # [MASK] has no room among Chinese names
-                    across["tickangle"] = SLANT
-                    margin["t"] += 2 * PRINTED
                 high = (PRINTED + 1) * rows + margin["t"] + margin["b"]
                 figure.layout |= {"width": WIDTH, "height": max(HEIGHT, high)}
                 if "numbers" in figure.layout.get("meta", {}):

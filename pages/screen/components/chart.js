@@ -118,18 +118,31 @@ function lean(labels, boxes) {
   return room
 }
 
-/* Keep names above a map upright if they have room. meta.standing: the margins in that case. */
-function straighten(layout, family) {
-  const { xaxis, yaxis, meta, margin, width, height } = layout, { t, r, b } = meta?.standing ?? margin
+/* Whether names above a map have room upright, within such margins. */
+function stands({ xaxis, yaxis, margin, width, height }, family, { t, r, b } = margin) {
   const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0])), [from, to] = xaxis.domain ?? [0, 1]
   const wide = (width - margin.l - r) * (to - from) / across, high = (height - t - b) / down
   const step = yaxis.scaleanchor ? Math.min(wide, high / (yaxis.scaleratio ?? 1)) : wide
   const pen = document.createElement('canvas').getContext('2d')
   pen.font = `bold ${xaxis.tickfont.size}px ${family}`
   const room = xaxis.ticktext.map((name, i) => ({ at: xaxis.tickvals[i] * step, half: (pen.measureText(unescaped(name)).width + APART) / 2 }))
-  if (room.some((one, i) => i && one.at - room[i - 1].at < one.half + room[i - 1].half)) return
+  return room.every((one, i) => !i || one.at - room[i - 1].at >= one.half + room[i - 1].half)
+}
+
+/* Keep names above a map upright if they have room. meta.standing: the margins in that case. */
+function straighten(layout, family) {
+  const { xaxis, meta, margin } = layout, { t, r } = meta?.standing ?? margin
+  if (!stands(layout, family, meta?.standing)) return
   layout.xaxis = { ...xaxis, tickangle: 0 }
   layout.margin = { ...margin, t, r }
+}
+
+/* Slant names above a picture for paper, where none can move away from another, if they have no room upright. */
+export function slanted(layout, family) {
+  const { xaxis, margin, height } = layout
+  if (xaxis?.side !== 'top' || xaxis.tickangle !== 0 || stands(layout, family)) return layout
+  const more = 2 * xaxis.tickfont.size
+  return { ...layout, xaxis: { ...xaxis, tickangle: SLANT }, margin: { ...margin, t: margin.t + more }, height: height + more }
 }
 const tilted = label => label.straight && label.getAttribute('transform').startsWith(`${label.straight} `)
 function tilt(label) {
@@ -440,7 +453,7 @@ function onPaper(place, style = getComputedStyle(place)) {
   const { data, layout } = JSON.parse(text.replace(/#[\da-f]{6}/gi, colour => white[colour] ?? colour))
   if (layout.xaxis) layout.xaxis.title = { standoff: FAR, ...layout.xaxis.title }
   const template = theme({ getPropertyValue: of }, figure.layout.font.size)
-  return { data, layout: { ...layout, template, paper_bgcolor: '#fff', plot_bgcolor: '#fff' } }
+  return { data, layout: { ...slanted(layout, template.layout.font.family), template, paper_bgcolor: '#fff', plot_bgcolor: '#fff' } }
 }
 
 /* Bounding box of what is not white: [left, top, right, bottom]. */

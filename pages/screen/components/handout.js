@@ -9,18 +9,18 @@ const SIDE = { showgrid: false, zeroline: false, automargin: true }
 async function drawn(key) {
   const place = document.querySelector(`.st-key-${CSS.escape(key.replace(/[^\w-]/g, '-'))} .chart`)
   if (!place?.data) return ''
-  const { width, height } = place.layout
-  return window.Plotly.toImage(place.onPaper(), { format: 'png', scale: SCALE, width, height })
+  const shown = place.onPaper(), { width, height } = shown.layout
+  return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width, height })
 }
 
 /* PNG of a figure that is not on the page, with numbers in its cells as chart.js writes them; loads Plotly if needed. */
-async function onPaper(figure, { numbered, unpacked }) {
+async function onPaper(figure, { numbered, slanted, unpacked }) {
   window.bringPlotly()
   if (!window.Plotly) await new Promise(done => document.getElementById('plotly').addEventListener('load', done, { once: true }))
   const { data, layout } = JSON.parse(figure, unpacked), template = { layout: { ...PAPER, xaxis: SIDE, yaxis: SIDE } }
-  const shown = { data, layout: { width: WIDTH, ...layout, template, paper_bgcolor: '#fff' } }
+  const shown = { data, layout: { ...slanted({ width: WIDTH, ...layout }, PAPER.font.family), template, paper_bgcolor: '#fff' } }
   if (layout.meta?.numbers) data[0] = numbered(data[0], shown.layout)
-  return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width: shown.layout.width, height: layout.height })
+  return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width: shown.layout.width, height: shown.layout.height })
 }
 
 export default function({ data: [{ label, html, file, pictures }], parentElement }, charts) {
