@@ -112,6 +112,7 @@ IN_PLOTLY: tuple[str | tuple[str, ...], ...] = (
     "_hoverdata",
     "_offset",
     "heatmap-label",
+    "hm",
     "heatmaplayer",
     "hoverlayer",
     "js-plotly-tester",

@@ -10,10 +10,11 @@ from typing import cast
 import numpy as np
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
+from plotly.colors import hex_to_rgb
 
 from model import Trace
 from pages.attention.pictures import attention_map, lines
-from pages.drawing.figures import Axis, grouped_bars, theme
+from pages.drawing.figures import Axis, grouped_bars, heatmap, theme
 from pages.drawing.figures.base import words_at
 from pages.drawing.picture import Picture
 from pages.drawing.place import Place
@@ -210,3 +211,24 @@ def test_on_paper_no_two_names_of_an_axis_touch_wherever_a_word_is_hidden(lang: 
     assert len(shown) == 2 * len(clear) - 3
     touching = [(place, found[:3]) for place, one in enumerate(shown) if (found := page.evaluate(TOUCHING, one))]
     assert not touching, touching
+
+
+@pytest.mark.parametrize("scale", ["share", "signed"])
+def test_a_number_has_a_contrast_of_4_5_to_its_cell_whatever_its_colour(page: Page, scale: str) -> None:
+    cells = np.linspace(-1 if scale == "signed" else 0.01, 1, 100)
+    sides = Axis("", "abcdefghij"), Axis("", "abcdefghij")
+    figure = heatmap(cells.reshape(10, 10), *sides, scale=scale, limit=1.0).tell(numbers=True)
+    at, colours = zip(*figure.data[0]["colorscale"], strict=True)
+    grounds = np.stack([np.interp((cells + (scale == "signed")) / (1 + (scale == "signed")), at, channel)
+                        for channel in np.transpose([hex_to_rgb(colour) for colour in colours])], axis=1)  # fmt: skip
+    draw(page, figure)
+    numbers = page.locator(".heatmap-label text")
+    expect(numbers).to_have_count(100)
+    inks = numbers.evaluate_all("all => all.map(one => getComputedStyle(one).fill.match(/\\d+/g).map(Number))")
+
+    def light(colours: np.ndarray) -> np.ndarray:
+        shares = np.asarray(colours) / 255
+        return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    low, high = np.sort([light(grounds), light(inks)], axis=0)
+    assert ((high + 0.05) / (low + 0.05)).min() > 4.5

@@ -25,6 +25,7 @@ const DIGIT = .63  // width of a digit, times its size
 const SLANT = -45  // degrees, of names above a map
 const NUMBERED = .9  // smallest numbers in cells, times the size of letters
 const LARGE = .1, OVER = 1.35  // where not all fit, those from this share of the largest on are written; widest, in cells
+const EVEN = .179  // relative luminance on which black and white read equally well
 const CODE = { width: 24, height: 24, path: 'M9 6 3 12l6 6 1.4-1.4L5.8 12l4.6-4.6zm6 0-1.4 1.4 4.6 4.6-4.6 4.6L15 18l6-6z' }  // < >
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
@@ -265,6 +266,21 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
+/* Write numbers in black where it reads better than white; Plotly compares white with a grey. */
+const channels = colour => [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16) / 255)
+const linear = share => share <= .04045 ? share / 12.92 : ((share + .055) / 1.055) ** 2.4
+function ink(place) {
+  for (const map of place.querySelectorAll('.hm:has(.heatmap-label)')) {
+    const { colorscale, zmin, zmax } = map.__data__[0].trace, stops = colorscale.map(([at, colour]) => [at, channels(colour)])
+    for (const cell of map.querySelectorAll('.heatmap-label')) {
+      const share = Math.min(1, (cell.__data__.z - zmin) / (zmax - zmin)), next = Math.max(1, stops.findIndex(([at]) => at >= share))
+      const [[from, low], [to, high]] = stops.slice(next - 1, next + 1)
+      const [red, green, blue] = low.map((c, i) => linear(c + (high[i] - c) * (share - from) / (to - from)))
+      cell.firstChild.style.fill = .2126 * red + .7152 * green + .0722 * blue > EVEN ? '#000' : '#fff'
+    }
+  }
+}
+
 /* Write numbers into the cells of a map if they fit: two decimals, or fewer for large numbers; of a large map of shares
    else the largest beside each other. meta.numbers: their least size, times the size of letters. */
 export function numbered(trace, layout) {
@@ -431,6 +447,7 @@ function plot(place, width) {
     } }
     const modeBarButtons = [code ? [copies, camera] : [camera]]
     Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
+    place.on('plotly_afterplot', () => ink(place))
     place.on('plotly_click', ({ points }) => {
       const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata: plain('', customdata) })
       if (performance.now() - place.moved > LOOKS) return pick(points)
