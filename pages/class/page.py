@@ -22,7 +22,7 @@ from pages.school.questions.question import Question
 from pages.school.study.lesson import ROW
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import about, for_phones
-from pages.school.teaching.cases import gapped, hidden_in, lesson_of, truth_here, with_a_gap
+from pages.school.teaching.cases import gapped, hidden_in, lesson_of, read_by, truth_here, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.screen.components.kept import kept
@@ -78,7 +78,8 @@ def unavailable_or_start(
     if unread:
         st.warning(t(f"lesson.error.{unread.reason}", **unread.values), icon=":material/broken_image:")
     clear, left_out = clear_here(screen, lesson)
-    start.draw(screen, lesson, [question for question, *_ in clear.values()], left_out)
+    said = next((reads(question, case) for question, case, _ in clear.values()), "")
+    start.draw(screen, lesson, said, [question for question, *_ in clear.values()], left_out)
 
 
 def teach(own_choice: Choice, hers: Desk, lesson: Lesson, anew: bool, screen: Screen, pen: Pen) -> None:
@@ -109,12 +110,20 @@ def clear_here(screen: Screen, lesson: Lesson) -> tuple[dict[int, tuple[Question
     questions.
     """
     found = {place: (one, truth_here(screen, one)) for place, one in enumerate(lesson.questions)}
-    clear = {
-        place: (one, *here)
-        for place, (one, here) in found.items()
-        if here and here[1].answer is not None and (one.own is None or is_read(one.own))
-    }
+    clear = {place: (one, *here) for place, (one, here) in found.items() if here and can_be_asked(one)}
     return clear, [one for place, (one, _) in found.items() if place not in clear]
+
+
+def can_be_asked(question: Question) -> bool:
+    """Whether a teacher's words fit on a projector, and a question of her own has an answer; true of ours."""
+    own = question.own
+    return own is None or (is_read(own) and (question.measure is not None or own.answer is not None))
+
+
+def first_asked(choice: Choice) -> Choice:
+    """The choice whose input and hidden words the first question of a new class reads; in a class, with a gap."""
+    first = next(filter(can_be_asked, lesson_of(choice, ENCODER)[0].questions), None)
+    return gapped(choice) if choice.of_class or first is None else read_by(first, choice)
 
 
 def to_phones(screen: Screen, question: Question, case: Case, truth: Truth) -> tuple[Shown, Told]:
@@ -148,7 +157,7 @@ PAGE = Page(
     group="more",
     tabs=lambda screen: {},
     alone=False,
-    asks=gapped,
+    asks=first_asked,
     reads=with_a_gap,
     begins=begins,
     ends=False,  # a class offers only its report for download

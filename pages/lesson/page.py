@@ -36,12 +36,13 @@ from pages.school.teaching.cases import (
     hidden_in,
     lesson_of,
     not_asked,
+    read_by,
     truth_here,
     usual_case,
     with_a_gap,
 )
 from pages.school.teaching.homework import homework
-from pages.school.teaching.maker import make_a_lesson
+from pages.school.teaching.maker import in_the_boxes, is_open, make_a_lesson
 from pages.school.teaching.paper import on_paper
 from pages.school.tour.station import AWAY, EXAMPLE, Station
 from pages.screen.frame.contents import NAMES
@@ -102,7 +103,7 @@ def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, sc
     known, stations = asked_anew(lesson, here, state["met"])
     pen.station = screen.choice.question or lesson.keys[0]
     Walk(screen, pen, lesson, here, stations, state["guesses"], state["turn"], known).draw()
-    if not screen.choice.big or screen.choice.of_class in desk.own():  # in a presentation, for its teacher only
+    if shows_teachers(screen.choice):
         for_teachers(screen, pen, lesson)
 
 
@@ -326,6 +327,16 @@ class Walk:
         return {"edits": (off,), **fit.place, "hidden": hidden_in(self.screen)}
 
 
+def shows_teachers(choice: Choice) -> bool:
+    """Whether what is for teachers stands at the foot: in a presentation only for the teacher of a class."""
+    return not choice.big or choice.of_class in desk.own()
+
+
+def on_top(choice: Choice) -> Choice:
+    """The choice whose input and hidden words the current question reads, or the one that is being made."""
+    return read_by(in_the_boxes(), choice) if shows_teachers(choice) and is_open() else as_asked(choice)
+
+
 def for_teachers(screen: Screen, pen: Pen, lesson: Lesson) -> None:
     """At the foot of the tour, out of a learner's way: other lessons, a teacher's own, homework, and the sheet."""
     if not st.toggle(word("teachers"), **lasting("lesson.teachers", screen.choice.of_class in desk.own())):
@@ -380,7 +391,7 @@ PAGE = Page(
     group="beside",
     tabs=lambda screen: {},
     alone=False,
-    asks=as_asked,
+    asks=on_top,
     reads=with_a_gap,
     begins=begins,
     title=lambda screen: None,  # the question is the title

@@ -7,8 +7,9 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from pages.drawing.state.choice import Choice
 from pages.drawing.text import catalogue
-from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
 from pages.school.questions import QUESTIONS
 from pages.school.questions.pictures import CHIPS
 from pages.school.questions.question import Own, Question
@@ -164,6 +165,25 @@ def test_a_question_and_its_answer_can_be_read_by_everybody(
         settle(page)
         wrong[key] = faint + serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
     assert not any(wrong.values()), wrong
+
+
+def test_the_line_on_top_goes_along_with_the_question_and_with_the_one_that_is_edited(page: Page, app_url: str) -> None:
+    """Each of them is about a sentence of its own."""
+    sentences = "i love you .", "we like green tea ."
+    wrote = [place_of("attention", Choice(sentence=one), of_input=True) for one in sentences]
+    own = Own("Which?", options=("one", "two"), answer="two")
+    every = [Question(OWN, None, "tap", 0.0, 3, place=place, own=own) for place in wrote]
+    visit(page, f"{app_url}/lesson?lang=en&s={SENTENCE}&lesson={lesson_to_code(own_lesson(every))}")
+    words = page.locator(".sentence .words")
+    expect(words).to_contain_text("you")
+    page.locator("[class*='st-key-lesson-own']").get_by_role("radio").first.click()
+    button(page, "next").click()
+    expect(words).to_contain_text("tea")
+    page.get_by_text("For teachers").click()
+    page.get_by_test_id("stExpander").get_by_text("Make a lesson").click()
+    expect(words).to_contain_text("shop")
+    page.locator(".st-key-icon-edit-0 button").first.click()
+    expect(words).to_contain_text("you")
 
 
 def test_a_question_of_a_lesson_being_made_has_its_buttons_at_the_end_of_its_line(page: Page, app_url: str) -> None:

@@ -488,6 +488,34 @@ def test_a_question_made_while_a_class_runs_is_asked_behind_the_others_and_votes
     assert page.index("Which one?") < page.index("And which now?")
 
 
+def of_hers(sentence: str, *, hidden: tuple[int, ...] | None = None, **values: Any) -> Question:
+    """A question in a teacher's own words about a sentence."""
+    wrote = Choice(sentence=sentence, hidden=hidden, layer=2, head=3)
+    own = Own("Which?", options=("one", "two"), **values)
+    return Question(OWN, None, "tap", 0.0, 3, place=place_of("attention", wrote, of_input=True), own=own)
+
+
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        *(name for name, one in LESSONS.items() if one.input != "digit"),
+        [of_hers("老师讲故事。", answer="two")],
+        [of_hers("老师讲故事。", hidden=(1, 2), answer="two"), QUESTIONS["word"]],
+        [QUESTIONS["weights"], of_hers("老师讲故事。", answer="two")],
+        [of_hers("老师讲故事。"), of_hers("我爱你。", answer="two")],
+        [QUESTIONS["source"], QUESTIONS["weights"]],
+    ],
+)
+def test_before_a_class_it_says_what_the_first_question_reads(lesson: str | list[Question], classes: Store) -> None:
+    code = lesson if isinstance(lesson, str) else lesson_to_code(own_lesson(lesson))
+    app = open_page("class", lang="zh", s="老师昨天给我们讲了一个有趣的故事。", lesson=code)
+    said, on_top = texts(app).replace("\\", ""), " ".join(word["text"] for word in line(app)["words"])
+    click(click(app, "start"), "next")
+    reads = classes.snapshot(code_of(app))["question"]["reads"]
+    assert f"{catalogue('zh')['lesson.reads']}] **{reads}**" in said
+    assert on_top == reads
+
+
 def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Store) -> None:
     app, words = begun(lesson=own_lesson_link(answer="two")), catalogue("en")
     click(app, "next")

@@ -13,6 +13,7 @@ from model.analysis import placed
 from model.edits import head_off
 from model.examples import READY
 from pages.drawing.state import sketch
+from pages.drawing.state.choice import Choice
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
 from pages.lesson.page import place_in_run
@@ -31,6 +32,7 @@ from pages.school.lessons.written import (
     lesson_to_code,
     opened_at,
     own_lesson,
+    place_of,
 )
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
@@ -45,6 +47,7 @@ from tests.pages.opening import (
     line,
     numbers,
     open_page,
+    protos,
     run_fine,
     stands,
     texts,
@@ -775,6 +778,10 @@ def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
         assert read and [word["text"] for word in line(app)["words"]] == text(read).tokens[1:-1]
 
 
+def words_on_top(app: AppTest) -> list[str]:
+    return [word["text"] for word in line(app)["words"]]
+
+
 @pytest.mark.parametrize("hidden", [None, "3"])
 @pytest.mark.parametrize("sentence", [*(READY[lang][0] for lang in READY), "小猫追着小狗跑。"])
 def test_a_question_in_her_own_words_reads_what_its_page_read(sentence: str, hidden: str | None) -> None:
@@ -782,15 +789,36 @@ def test_a_question_in_her_own_words_reads_what_its_page_read(sentence: str, hid
     given = {"s": sentence} | ({"hidden": hidden} if hidden else {})
     there = charts(open_page("attention", **given))[0]["figure"]["layout"]["yaxis"]["ticktext"]
     app = open_maker(**given)
+    on_tour, reads = words_on_top(open_page("lesson", **given)), [name.partition(" (")[0] for name in there[1:-1]]
+    app.selectbox(key="lesson.new.place").set_value("answer").run()
+    assert words_on_top(app) == reads, "also while it is being made"
+    assert (catalogue("en")["lesson.maker.bare"] in texts(app)) == ("[MASK]" not in reads)
+    app.selectbox(key="lesson.new.which").set_value("weights").run()
+    assert words_on_top(app) == on_tour, "a question of ours"
+    app.selectbox(key="lesson.new.which").set_value("mine").run()
     app.selectbox(key="lesson.new.place").set_value("attention").run()
     app.text_area(key="lesson.new.ask").set_value("Which?")
     app.text_area(key="lesson.new.options").set_value("one\ntwo")
     click(app, "new.add")
     assert charts(app)[0]["figure"]["layout"]["yaxis"]["ticktext"] == there
-    assert [word["text"] for word in line(app)["words"]] == [name.partition(" (")[0] for name in there[1:-1]]
+    app.session_state["s"] = "we like tea ."  # for the next one
+    app.session_state["at"] = {name: at for name, at in app.session_state["at"].items() if name != "hidden"}
+    assert words_on_top(app.run()) == ["we", "like", "tea", "."]
+    assert words_on_top(click(app, "edit.0")) == reads
+    run_fine(app.toggle(key="lesson.teachers").set_value(False))
+    assert words_on_top(app) == reads, "of the question that is asked"
     on_page = line(click(click(app, "show"), "see"))["words"]
     names = ["[MASK]" if word["hidden"] else word["text"] for word in on_page]
     assert names == [name.partition(" (")[0] for name in there[1:-1]]
+
+
+@pytest.mark.parametrize("page", ["lesson", "class"])
+def test_no_patches_stand_on_top_as_words_where_her_question_is_asked_of_a_drawing(page: str) -> None:
+    place = place_of("attention", Choice(input="digit", drawing=sketch.example(3)), of_input=True)
+    own = Own("Which?", options=("one", "two"), answer="two")
+    code = lesson_to_code(own_lesson([Question(OWN, None, "tap", 0.0, 3, place=place, own=own)]))
+    assert protos(open_page(page, s=SENTENCE), "sentence_line")
+    assert not protos(open_page(page, s=SENTENCE, lesson=code), "sentence_line")
 
 
 def test_a_question_too_long_for_a_projector_says_so_in_the_list_once_it_is_put() -> None:

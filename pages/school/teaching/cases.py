@@ -73,6 +73,13 @@ def as_asked(choice: Choice) -> Choice:
     """The choice whose input and hidden words the question of a link reads; without one, of the lesson's first."""
     lesson, _ = lesson_of(choice, TOUR)
     question = next((one for one in lesson.questions if one.key == choice.question), lesson.questions[0])
+    return read_by(question, choice)
+
+
+def read_by(question: Question, choice: Choice) -> Choice:
+    """The choice whose input and hidden words a question reads; a translator reads what is hidden."""
+    if question.run == "translation":
+        return choice.with_(hidden=())
     if question.measure is None:
         return _of_place(choice, opened_at(question.place)[1] if question.place else {})
     return gapped(choice)

@@ -33,7 +33,7 @@ from pages.school.questions.pictures import has_picture
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
 from pages.school.teaching.cases import case_of, not_asked, truth_here
-from pages.screen.frame.pickers import LASTING, lasting, set_lasting
+from pages.screen.frame.pickers import LASTING, lasted, lasting, set_lasting
 from pages.screen.link import chosen, select
 
 #: Session state: why the last action failed, until shown.
@@ -116,7 +116,7 @@ def _add(screen: Screen, lesson: Lesson) -> None:
     names = {MINE: word("maker.mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
     which = lasting(NEW + "which", MINE)
     row = st.selectbox(word("maker.which"), list(names), format_func=names.__getitem__, **which)
-    asked = _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], lesson)
+    asked = in_the_boxes()
     case = case_of(screen, asked) if row == MINE else None
     if asked.place:
         bare = "" if case is None or has_picture(asked.place, case) else text("maker.bare")
@@ -164,6 +164,17 @@ def _box(name: str, most: int) -> None:
     said = st.text_area(word(f"maker.{name}"), height=68, **lasting(NEW + name, "")).strip()
     if width(said) > most:
         st.warning(text("maker.long", n=width(said), most=most), icon=":material/format_size:")
+
+
+def is_open() -> bool:
+    """Whether the editor stands open at the foot of the tour."""
+    return bool(lasted("lesson.maker", False) and lasted("lesson.teachers", True))
+
+
+def in_the_boxes() -> Question:
+    """The question in the boxes at its place, without its words."""
+    row = lasted(NEW + "which", MINE)
+    return _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], _mine())
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------
@@ -261,9 +272,10 @@ def _put() -> None:
 
 def _at_place(question: Question, lesson: Lesson) -> Question:
     """The question with its chosen place: the current page, or the place of the question being edited."""
-    page, of_input = st.session_state[NEW + "place"], question.measure is None
+    page, of_input = lasted(NEW + "place", ""), question.measure is None
     if page == KEPT:
-        before = lesson.questions[st.session_state[EDITED]]
+        edited = st.session_state.get(EDITED)
+        before = next((one for number, one in enumerate(lesson.questions) if number == edited), question)
         if (before.measure is None) == of_input:
             return replace(question, place=before.place)
         page = before.place.partition("?")[0]

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from model.analysis import as_read
-from pages.drawing.picture import kind_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import listed, literal, t, texts_of
 from pages.school.classroom.door import BusyError
@@ -48,11 +46,11 @@ def _make() -> None:
     open_with("lesson", big=False)
 
 
-def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
-    """What a teacher decides, and needs to know, before the class joins."""
+def draw(screen: Screen, lesson: Lesson, reads: str, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
+    """What a teacher decides, and needs to know, before the class joins. reads: what the first question reads."""
     _which_lesson(screen, lesson)
-    if kind_of(screen.run) == "words":
-        st.markdown(f":gray[{t('lesson.reads')}] **{literal(as_read(screen.run.tokens))}**")
+    if reads:
+        st.markdown(f":gray[{t('lesson.reads')}] **{literal(reads)}**")
     if clear:
         st.markdown(text("will_ask", names=shorts_of(clear)))
     elif any(question.measure for question in left_out):  # another input may do

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -133,10 +134,11 @@ def frame(school: School) -> None:
         with st.container():  # always there, as above
             _await_network(choice, page.title)
         opened = [row for row in pages() if path_of(row.name) == page.url_path]
-        line(next((row.asks for row in opened if row.asks), None), any(row.draws for row in opened))
+        asks = next((row.asks for row in opened if row.asks), None)
+        line(asks, any(row.draws for row in opened))
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
-        st.session_state[FRAMED] = link.framed()
+        st.session_state[FRAMED] = _framed(asks)
         page.run()
 
 
@@ -186,14 +188,14 @@ def _draw(name: str, school: School) -> None:
     if is_fragment_run():  # else the frame has done this
         forget_old_widgets()
         speak(st.session_state["lang"])
-        if pipelines.follow_files() or link.framed() != st.session_state[FRAMED]:
+        if pipelines.follow_files() or link.framed() != st.session_state[FRAMED][0]:
             st.rerun()
     stop_elsewhere(name)
     with _excuses(name):
         with on_every_page():  # one pad for all pages
             drawing = to_see(contents.page(name).draws)
         fit_places(contents.page(name))
-        if link.framed() != st.session_state[FRAMED]:
+        if _framed(contents.page(name).asks) != st.session_state[FRAMED]:
             st.rerun()
         choice = st.session_state["choice"] = link.write().with_(
             drawing=drawing, photo=st.session_state.get(link.PHOTO)
@@ -203,6 +205,14 @@ def _draw(name: str, school: School) -> None:
         with st.session_state[BESIDE]:
             school.beside(name)
         draw(contents.page(name), choice, school)
+
+
+def _framed(asks: Callable[[Choice], Choice] | None) -> tuple[Any, ...]:
+    """The values of the choice that the frame shows, and the words on top of a page that asks. asks: as in `Page`."""
+    choice = link.chosen()
+    with suppress(WeightsError):  # the page says so
+        choice = asks(choice) if asks and choice.input == "sentence" else choice
+    return link.framed(), choice.sentence, choice.hidden
 
 
 @contextmanager

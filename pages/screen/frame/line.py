@@ -108,6 +108,8 @@ def _sentence(choice: Choice, asks: Callable[[Choice], Choice] | None) -> None:
     """
     try:
         choice = asks(choice) if asks else choice
+        if choice.input != "sentence":  # it is asked of a drawing
+            return
         read = pipelines.read(choice)[1]
         tokens: list[str] = list(read.tokens)
         guesses = guesses_words(pipelines.pipeline(choice.pipeline))

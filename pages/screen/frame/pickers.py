@@ -65,6 +65,11 @@ def lasting(widget: str, value: object, *, among: Container | None = None) -> di
     return {"key": widget, "on_change": changed}
 
 
+def lasted(widget: str, value: object) -> Any:
+    """What a `lasting` widget is set to, also before it is drawn; `value` while nothing was set."""
+    return st.session_state.get(widget, st.session_state.get(LASTING, {}).get(widget, value))
+
+
 def set_lasting(values: dict[str, Any]) -> None:
     """Set `lasting` widgets, from a callback."""
     st.session_state.update(values)
