@@ -247,8 +247,10 @@ def test_one_head_is_asked_about_whose_other_rows_do_not_tell_and_no_other_such_
     trace = pipeline(sentence)
     here = Case(pipeline, trace, trace.tokens.index("[MASK]"), pipeline.reader.vocabulary)
     assert here.pair is not None
-    asked = {key: truth_of(QUESTIONS[key], here) for key in ("fit", "weights", "values", "back")}
-    assert all(truth and truth.place["head"] == here.pair.head for truth in asked.values())
+    fit, *asked = (truth_of(QUESTIONS[key], here) for key in ("fit", "weights", "values", "back"))
+    assert fit and fit.place == here.pair.place
+    assert all(truth and truth.place["key"] not in (fit.place["key"], here.token) for truth in asked), "untold"
+    assert len({truth.place["head"] for truth in asked if truth}) == 1
     best, left = int(changed(here).argmax()), {}
     for layer, head in here.every_head:
         weights = here.trace[f"layers.{layer}.attention.weights"][head, here.token]

@@ -58,7 +58,7 @@ def best_fit(case: Case) -> Truth | None:
 )
 def shared_out(case: Case) -> Truth | None:
     """How the token divides its weight, in the head of its pair. margin: lead of the largest weight."""
-    pair = case.pair
+    pair = case.next_pair
     if pair is None or case.trace.picture is not None or len(case.tokens) > MOST_OPTIONS:
         return None
     row = case.trace[f"layers.{pair.layer}.attention.weights"][pair.head, pair.query]
@@ -87,7 +87,7 @@ def mixed_values(case: Case) -> Truth | None:
     The component farthest from the plain mean of the values is asked. margin: that distance, relative to the values'
     span.
     """
-    pair = case.pair
+    pair = case.next_pair
     if pair is None or case.trace.picture is not None or len(case.tokens) > MOST_ADDED:
         return None
     name = f"layers.{pair.layer}.attention."
@@ -124,7 +124,7 @@ def without_root(case: Case) -> Truth | None:
     grown = [(after - before, pair, before, after) for pair, before, after in _undivided(case)]
     if not grown:
         return None
-    of_pair = [one for one in grown if one[1] == case.pair and one[0] >= GROWN]
+    of_pair = [one for one in grown if one[1] == case.next_pair and one[0] >= GROWN]
     _, pair, share, answer = (of_pair or [max(grown)])[0]
     score = float(case.trace[f"layers.{pair.layer}.attention.scores"][pair.head, pair.query, pair.key])
     d_k = case.trace.config.d_k
@@ -157,7 +157,7 @@ def _undivided(case: Case) -> Iterator[tuple[Pair, float, float]]:
 )
 def way_back(case: Case) -> Truth | None:
     """The reverse weight of the pair. margin: difference of the two."""
-    if (pair := case.pair) is None:
+    if (pair := case.next_pair) is None:
         return None
     weights = case.trace[f"layers.{pair.layer}.attention.weights"][pair.head]
     share, answer = float(weights[pair.query, pair.key]), float(weights[pair.key, pair.query])

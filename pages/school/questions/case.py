@@ -174,22 +174,35 @@ class Case:
         do not show which if any is such, the one whose removal lowers the first answer most. Without an answer, or a
         clear head, the clearest. For a given head, its strongest key.
         """
-        found: list[tuple[float, Pair]] = []
-        for layer, head in self.heads:
-            row = self.trace[f"layers.{layer}.attention.weights"][head][self.token]
-            pair = Pair(layer, head, self.token, int(row.argmax()))
-            if len(self.heads) == 1:
-                return pair
-            if pair.key in self.visible:
-                found.append((lead_of(row), pair))
-        untold = [one for one in found if one[0] >= PLAINLY and self._told_by_others(one[1]) < GIVEN_AWAY]
-        found = sorted(untold or found, reverse=True)[:MOST_WEIGHED]
+        found = self._pairs[:MOST_WEIGHED]
         plain = [pair for lead, pair in found if lead >= PLAINLY]
         if len(plain) > 1 and self.answers and self.affords(len(plain) + 1):
             now, *without = self.changed([[], *([head_off(pair.layer, pair.head)] for pair in plain)])
             left = [float(there[now.argmax()]) for there in without]
             return plain[left.index(min(left))]
         return found[0][1] if found else None
+
+    @cached_property
+    def next_pair(self) -> Pair | None:
+        """The pair to ask about after `pair`, whose answer tells nothing of it: in the clearest head in which the token
+        clearly attends most to a third one. `pair` itself if there is none.
+        """
+        others = (one for lead, one in self._pairs if lead >= PLAINLY and self.pair and one.key != self.pair.key)
+        return next(others, self.pair)
+
+    @cached_property
+    def _pairs(self) -> list[tuple[float, Pair]]:
+        """The token's pairs with another visible word, with the lead of each, largest first: of heads whose other rows
+        do not show which, if any is clear. Of a given head the only one.
+        """
+        found: list[tuple[float, Pair]] = []
+        for layer, head in self.heads:
+            row = self.trace[f"layers.{layer}.attention.weights"][head][self.token]
+            pair = Pair(layer, head, self.token, int(row.argmax()))
+            if pair.key in self.visible or len(self.heads) == 1:
+                found.append((lead_of(row), pair))
+        untold = [one for one in found if one[0] >= PLAINLY and self._told_by_others(one[1]) < GIVEN_AWAY]
+        return sorted(untold or found, reverse=True)
 
     def _told_by_others(self, pair: Pair) -> float:
         """Share of the head's other rows that attend most to the same token, or to one as far away."""
