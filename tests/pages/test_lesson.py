@@ -302,7 +302,7 @@ def test_an_option_is_given_at_one_tap_on_its_name_or_its_covered_cell_and_marke
         dashed = [shape for shape in drawn(app)[0]["layout"]["shapes"] if shape["line"].get("dash")]
         assert [round(shape["x0"] + 0.5) for shape in dashed] == ([] if right else [place])
         assert not charts(app)[0]["picks"], "once it is answered, no cell is an option"
-        assert truth.said["selves"] == 0 and "itself. Here it is so for none of the 12 tokens." in texts(app)
+        assert truth.said["selves"] == 0 and "own key scores highest for none of the 12 tokens." in texts(app)
 
 
 def test_chips_are_placed_by_three_taps() -> None:
