@@ -30,6 +30,7 @@ from tests.browser.steps import (
     visit,
     wait_for,
 )
+from tests.links import TABS
 
 pytestmark = pytest.mark.usefixtures("goes_on")
 LONG = "the animal did not cross the street because it was too tired ."
@@ -210,6 +211,25 @@ def test_a_page_ends_with_the_screen_of_a_desk(page: Page, app_url: str) -> None
     expect(page.locator(".st-key-page_end details[open]")).to_be_visible()
     wide = page.locator(".st-key-page_end details[open]").bounding_box()
     assert wide and wide["width"] > 1200, "an open box is as wide as the page"
+
+
+#: Equations that lie on a control.
+CROWDED = """() => [...document.querySelectorAll('[data-testid=stMain] .katex-html .base')].filter(one => {
+    const { left, right, top, bottom } = one.getBoundingClientRect()
+    const controls = [...document.querySelectorAll('[data-testid=stMain] :is(button, input, [data-testid=stSlider])')]
+    return controls.some(control => {
+        const box = control.getBoundingClientRect()
+        return !control.contains(one) && bottom > box.top && top < box.bottom && right > box.left && left < box.right
+    })
+}).map(one => one.textContent)"""
+
+
+def test_no_equation_lies_on_a_control_of_any_tab(page: Page, app_url: str) -> None:
+    page.set_viewport_size(DESK)
+    for number, (name, tab) in enumerate((name, tab) for name, tabs in TABS.items() for tab in tabs):
+        visit(page, f"{app_url}/{name}?lang={('en', 'zh')[number % 2]}&tab={tab}&s={LONG.replace(' ', '+')}")
+        settle(page)
+        assert page.evaluate(CROWDED) == [], (name, tab)
 
 
 #: Whether the words that offer to hide a word stand on the line that is seen.

@@ -162,7 +162,11 @@ FOCUSED = """() => { const one = document.activeElement
 #: Screen, link, text of the slim line.
 SLIM = (
     ((1280, 600), "attention?lang=en&hidden=5&layer=2&head=3", f"{SENTENCE}|layer 2, head 3 · [MASK]|→ book 0.31"),
-    ((1280, 360), "heads?lang=zh&hidden=none&token=2&layer=4&head=2&big=true", f"{SENTENCE}|第 4 层第 2 头 · she|→ she 0.99"),
+    (
+        (1280, 360),
+        "heads?lang=zh&hidden=none&token=2&layer=4&head=2&big=true",
+        f"{SENTENCE}|第 4 层第 2 头 · she|→ she 0.99",
+    ),
     ((390, 844), "layers?lang=en&input=digit", "[CLS]|→ 5 0.96"),
     ((390, 844), "?lang=en&hidden=none&token=2&layer=2&head=3", f"{SENTENCE}|layer 2, head 3 · she|→ she 0.99"),
     ((390, 844), "tokens?lang=en&hidden=5&token=2", f"{SENTENCE}|she|[MASK] → book 0.31"),
