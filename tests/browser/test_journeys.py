@@ -263,4 +263,4 @@ def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(p
     expect(working).to_contain_text("book")
     assert (asked(page.url)["token"], asked(page.url)["key"]) == ("5", "7")
     write(page, "i love you .")  # six tokens: the seventh is gone
-    expect(working).to_contain_text("“i” → “i”")
+    expect(working).to_contain_text("“love” → “i”")
