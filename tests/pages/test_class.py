@@ -544,6 +544,35 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
     assert f"<b>{said}</b><br>Because.</p>" in page, "a line of its own"
 
 
+@pytest.mark.parametrize(("why", "place"), [("", ""), ("", None), ("Because.", None)])
+def test_where_nothing_explains_her_answer_the_next_question_follows_it(
+    why: str, place: str | None, classes: Store
+) -> None:
+    """Also beside no picture, where a question added since, or another sentence, can be taken."""
+    hers = of_hers(SENTENCE, answer="two", why=why)
+    every = [replace(hers, place=hers.place if place is None else place)] * 2
+    app, words = begun(lesson=lesson_to_code(own_lesson(every))), catalogue("en")
+    for number, follows in ((1, "question"), (2, "ended")):
+        for _ in range(4):
+            click(app, "next")
+        assert room_of(app, classes).phase is Phase.REVEALED
+        if why:
+            assert app.button(key="class.next").label == words["class.to_explained"]
+            assert "class.see" not in [button.key for button in app.button]
+            click(app, "next")
+            assert room_of(app, classes).phase is Phase.EXPLAINED
+        assert app.button(key="class.next").label == words[f"class.to_{follows}"]
+        assert "class.see" in [button.key for button in app.button]
+        assert ("PageDown" in keys_of(app)) == (follows == "question")
+        assert room_of(app, classes).number == number
+        app.session_state["s"] = "we like tea ."
+        assert ("class.replan" in [button.key for button in app.run().button]) == (follows == "question")
+        app.session_state["s"] = SENTENCE
+        app.run()
+    click(app, "next")
+    assert room_of(app, classes).phase is Phase.ENDED
+
+
 @pytest.mark.parametrize("gesture", EXAMPLES)
 def test_a_class_is_handed_over_as_a_table_of_totals_in_which_no_word_is_a_formula(gesture: str) -> None:
     example = EXAMPLES[gesture]
@@ -600,7 +629,6 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     assert layout["yaxis"]["ticktext"] == shown["figure"]["layout"]["yaxis"]["ticktext"]
     tall = 16 * float(re.findall(r"max\((\d+)rem", report.STYLE)[0])  # pixels
     assert layout["font"]["size"] * tall / layout["height"] >= 12, "printed in 9 points"
-    click(app, "next")
     click(app, "see")
     choice = app.session_state["choice"]
     assert (choice.sentence, choice.hidden, choice.layer, choice.head) == (wrote.sentence, (2, 4), 2, 3)

@@ -65,6 +65,12 @@ class Lecture:
         return self.now is not None and self.now.truth.get("own", False)
 
     @property
+    def is_told(self) -> bool:
+        """Whether all is said about the current question: with the answer, if nothing explains it."""
+        says = self.now and self.now.truth.get("why", {}).get(language())
+        return self.phase is Phase.EXPLAINED or (self.phase is Phase.REVEALED and not says)
+
+    @property
     def here(self) -> tuple[Question, Case, Truth] | None:
         """The current question with run and answer; None if the class has since changed its input."""
         if self.now is None or (here := self.clear.get(self.now.place)) is None:
@@ -112,7 +118,7 @@ class Lecture:
         """The phases that may follow; PageDown goes to the first, except the end, which has only a button."""
         if self.lesson.twice and self.phase is Phase.CLOSED:  # answers are not told
             return (Phase.LOBBY if self.is_between else Phase.QUESTION if self.coming else Phase.ENDED,)
-        return following(self.phase, self.desk.room.round, last=not self.coming)
+        return following(Phase.EXPLAINED if self.is_told else self.phase, self.desk.room.round, last=not self.coming)
 
     @cached_property
     def tallies(self) -> dict[int, Tally]:

@@ -109,7 +109,7 @@ def _time(lecture: Lecture) -> None:
     begun, now = lecture.desk.room.begun, time.time()
     gone = (now - (begun or now)) / 60
     minutes = {place: question.minutes for place, question in enumerate(lecture.lesson.questions)}
-    over = (one for one in lecture.asked if one is not lecture.now or lecture.phase is Phase.EXPLAINED)
+    over = (one for one in lecture.asked if one is not lecture.now or lecture.is_told)
     planned = sum(minutes.get(one.place, 0) for one in over)
     pace = min(MOST_PACE, max(gone / planned, 1 / MOST_PACE)) if planned else 1.0
     needed = max(1, round(pace * sum(minutes[place] for place in lecture.coming)))

@@ -96,7 +96,7 @@ def _buttons(lecture: Lecture) -> None:
         to = "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{lecture.next_phases[0]}")
         label = word(to if lecture.asked else "to_first")
         _button("next", "arrow_forward", _next(lecture), label, type="primary", help=word("next_key"))
-    if lecture.phase is Phase.EXPLAINED:
+    if lecture.is_told:
         results.offer_page(lecture)
     if Phase.DISCUSS in lecture.next_phases:
         _button("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS))

@@ -135,6 +135,7 @@ def revealed(lecture: Lecture) -> None:
             _answers(lecture, revealed=True)
     with right, st.container(key="class_network"):
         _network(lecture)
+        chosen_since(lecture)
 
 
 def explained(lecture: Lecture) -> None:
@@ -195,7 +196,7 @@ def chosen_since(lecture: Lecture) -> None:
     """Before a question, buttons that take over what the teacher has changed: questions that she added to her lesson,
     and the input.
     """
-    if lecture.phase in (Phase.LOBBY, Phase.EXPLAINED):
+    if lecture.phase is Phase.LOBBY or lecture.is_told:
         try:
             code, count = with_new(lecture.lesson, lecture.own_choice)
         except LessonError as error:
@@ -204,7 +205,7 @@ def chosen_since(lecture: Lecture) -> None:
             look = {"icon": ":material/playlist_add:", "type": "tertiary", "key": "class.add"}
             if count:
                 st.button(word("add", count=count), on_click=lecture.desk.add, args=(code,), **look)
-    waits = lecture.phase is Phase.LOBBY or (lecture.phase is Phase.EXPLAINED and bool(lecture.coming))
+    waits = lecture.phase is Phase.LOBBY or (lecture.is_told and bool(lecture.coming))
     if not (waits and lecture.desk.differs(lecture.own_choice)):
         return
     own = lecture.own_choice
