@@ -271,6 +271,20 @@ def test_a_task_that_many_heads_would_take_is_not_proposed_and_one_in_the_link_s
         assert words["homework.kind_oneway"] in offered and (words["homework.kind_first"] in offered) == bool(goal)
 
 
+@pytest.mark.parametrize("sentence", [one for lang in READY for one in READY[lang]])
+def test_no_cell_of_the_map_that_a_task_of_one_way_opens_reaches_it(sentence: str) -> None:
+    goal = goal_from_code("oneway.90.5")
+    opened = homework.opened_at(Choice(sentence=sentence), goal)
+    places = range(len(pipelines.pipeline("text").reader.read(sentence).ids))
+    assert not any(judged(opened.with_(token=i, key=j), goal).reached for i in places for j in places)
+    assert sum(
+        judged(opened.with_(layer=1, head=head, token=i, key=j), goal).reached
+        for head in range(8)
+        for i in places
+        for j in places
+    ), "another head does"
+
+
 def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:
     app = for_teachers("homework", s=SENTENCE, goal=FIRST)
     app.text_input(key="homework.word").set_value("Qwertyish").run()

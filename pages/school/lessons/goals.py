@@ -112,6 +112,18 @@ def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Stand
     return Standing(there > least and back < most, "oneway", said)
 
 
+def not_yet(goal: Goal, trace: Trace) -> tuple[int, int]:
+    """(layer, head): the first head in which no cell reaches a task of one way; the very first if there is none."""
+    least, most = (int(value) / 100 for value in goal.values)
+    at = np.ix_(inside(trace), inside(trace))
+    for layer in range(trace.config.layers):
+        for head, weights in enumerate(trace[f"layers.{layer}.attention.weights"]):
+            there = weights[at].astype(np.float64).round(3)
+            if not ((there > least) & (most > there.T)).any():
+                return layer, head
+    return 0, 0
+
+
 TASKS: dict[str, Task] = {
     "first": Task(first_guess, "what_if", hides=True),
     "oneway": Task(one_way, "attention"),

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from model import EditError, InputError
+from model import EditError, InputError, Trace
 from pages.drawing.masks import with_words_hidden
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal
@@ -54,14 +54,17 @@ def judged(choice: Choice, goal: Goal) -> Standing:
         return Standing(False, "drawing")
     if choice.edits and not TASKS[goal.name].hides:
         return Standing(False, "changed")
-    pipeline = pipelines.pipeline(choice.pipeline)
-    reader = pipeline.reader
     try:
-        read = reader.read(choice.sentence)
-        masked = with_words_hidden(pipeline, choice, read)
-        trace = pipelines.run(choice.pipeline, choice.sentence if masked is None else masked, choice.edits)
+        trace = run_of(choice)
     except InputError:
         return Standing(False, "unread")
     except EditError:
         return Standing(False, "misfit")
-    return standing(goal, choice, trace, reader.vocabulary)
+    return standing(goal, choice, trace, pipelines.pipeline(choice.pipeline).reader.vocabulary)
+
+
+def run_of(choice: Choice) -> Trace:
+    """The run of a sentence as its page reads it. Raises InputError, EditError, and what `judged` does."""
+    pipeline = pipelines.pipeline(choice.pipeline)
+    masked = with_words_hidden(pipeline, choice, pipeline.reader.read(choice.sentence))
+    return pipelines.run(choice.pipeline, choice.sentence if masked is None else masked, choice.edits)

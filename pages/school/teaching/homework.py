@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import CheckpointError, Pipeline, Trace, WeightsError
+from model import CheckpointError, InputError, Pipeline, Trace, WeightsError
 from model.deadline import OverdueError
 from model.edits import head_off
 from model.pipeline import Reader, TextReader
@@ -23,8 +23,8 @@ from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import MOST_OFF, MOST_WORD, Goal
 from pages.drawing.text import plain, t, texts_of
-from pages.school.lessons.goals import TASKS, Standing, mark_of
-from pages.school.lessons.task import in_words, judged
+from pages.school.lessons.goals import TASKS, Standing, mark_of, not_yet
+from pages.school.lessons.task import in_words, judged, run_of
 from pages.school.questions.case import Case, leads
 from pages.school.teaching.cases import hidden_in, usual_case
 from pages.screen.components.tables import column_widths, draw_table, row_height
@@ -199,9 +199,17 @@ def given_out(choice: Choice, goal: Goal, kept: Choice | None) -> Choice | None:
 
 
 def opened_at(choice: Choice, goal: Goal) -> Choice:
-    """The choice that a task's link opens: the current sentence and its hidden words, nothing else."""
-    kept = {name: getattr(choice, name) for name in KEPT}
-    return Choice(goal=goal, stage="weights" if goal.name == "oneway" else None, **kept)
+    """The choice that a task's link opens: the current sentence and its hidden words; of attention, a head in which no
+    cell reaches the task.
+    """
+    opened = Choice(goal=goal, **{name: getattr(choice, name) for name in KEPT})
+    if goal.name != "oneway":
+        return opened
+    try:
+        layer, head = not_yet(goal, run_of(opened))
+    except InputError:  # the table of links says so
+        layer = head = 0
+    return opened.with_(stage="weights", layer=layer, head=head)
 
 
 def task_address(opened: Choice, goal: Goal) -> str:
