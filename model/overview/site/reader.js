@@ -15,12 +15,14 @@ export class Reader {
      before words are hidden. */
   read(text, hidden = []) {
     const signs = [...text], { most, maxLen, vocabulary } = this
-    let { ids } = this.tokenizer.encode(signs.slice(0, most).join('').replace(RARE, ' $& '))
-    const names = ids.slice(0, maxLen - 1).map(id => vocabulary[id]).filter(name => !SPECIAL.includes(name))
+    const cut = signs.slice(0, most).join('').replace(RARE, ' $& ')
+    const named = text => this.tokenizer.encode(text).ids.slice(0, maxLen - 1).map(id => vocabulary[id])
+    const names = named(cut).filter(name => !SPECIAL.includes(name))
+    let { ids } = this.tokenizer.encode(cut)
     const unknown = names.filter(name => name === '[UNK]').length, notes = []
     if (!names.length) return { problem: 'empty' }
     if (unknown === names.length) return { problem: 'unknown_only' }
-    if (unknown) notes.push('unknown')
+    if (unknown && named(cut.replaceAll('[UNK]', ' a ')).includes('[UNK]')) notes.push('unknown')  // typed, it is itself
     if (ids.length > maxLen || signs.length > most) notes.push('truncated')
     if (ids.length > maxLen) ids = [...ids.slice(0, maxLen - 1), ids.at(-1)]
     const typed = ids.map(id => vocabulary[id]), mask = vocabulary.indexOf('[MASK]')
