@@ -64,7 +64,7 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
   function trail(lens, until, room) {
     const lines = []
     lens.slice(0, until).forEach((read, layer) => {
-      const { name, alone } = ahead(read), word = alone ? name : words.trail_level
+      const { level } = ahead(read), word = level.length > 2 ? words.trail_level : level.join(' = ')
       if (lines.at(-1)?.word !== word) lines.push({ word, from: layer + 1 })
       lines.at(-1).to = layer + 1
     })

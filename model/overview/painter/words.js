@@ -12,10 +12,11 @@ export const signed = (value, digits = 2) => (value > 0 ? '+' : '') + written(va
 export const gives = (made, value) => `${two(made) === two(value) ? '=' : '≈'} ${two(value)}`
 export const hundredths = value => Number(fixed(value, 2))
 
-/* The longest bar: {name, value, alone: whether no other is displayed with the same value}. */
+/* The longest bar: {name, value, alone: whether no other is displayed with the same value, level: the names of those}. */
 export function ahead(bars) {
   const [name, most] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best), value = decimal(most)
-  return { name, value, alone: bars.filter(bar => decimal(bar[1]) === value).length < 2 }
+  const level = bars.filter(bar => decimal(bar[1]) === value).map(([name]) => name)
+  return { name, value, alone: level.length < 2, level }
 }
 
 /* A sentence as nodes: {name} is filled in; “{name}” is a token, which browsers must not translate. */
