@@ -16,12 +16,14 @@ from pages.drawing.picture import touched
 from pages.drawing.screen import Screen, changed
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
+from pages.drawing.text import class_label
 from pages.drawing.text.numbers import percent
 from pages.flat.pictures import (
     ATTENTION,
     CALM,
     DISTURBED,
     NOISE,
+    PARITY,
     PASSES,
     as_one,
     in_patches,
@@ -76,28 +78,27 @@ def both_readings(screen: Screen, pen: Pen) -> None:
     """The drawing as either network reads it, with its answer; beside them what noise makes of both answers."""
     where_noise_is(screen, pen)
     own = screen.run.edits[: len(screen.run.edits) - (disturbed(screen.choice) != CALM)]
-    odd = np.stack([_odd(screen, "flat", own), _odd(screen, "digits", ())])
+    whole, cut = _answers(screen, "flat", own), _answers(screen, "digits", ())
+    best = int(whole[0].argmax())  # the class that the line on top names
+    p, answer = np.stack([whole[:, best], cut[:, best::2].sum(axis=1)]), class_label(PARITY[best])
     now = DISTURBED.index(disturbed(screen.choice))
     patches = screen.source.run("digits", screen.subject, noise(disturbed(screen.choice)))
     accuracy = [screen.source.pipeline(name).measured["test_accuracy"] for name in ("flat", "digits")]
     ink = screen.choice.drawing or sketch.example()
-    whole, cut, right = st.columns([1, 1, 2] if screen.choice.big else [2, 2, 3], gap="medium")
-    with whole:
-        pen.show("one_token", partial(as_one, odd=odd[0, now], accuracy=accuracy[0]))
-    with cut:
-        pen.show("patches", in_patches(patches, ink, odd[1, now], accuracy[1], unchanged=bool(own)))
+    left, middle, right = st.columns([1, 1, 2] if screen.choice.big else [2, 2, 3], gap="medium")
+    with left:
+        pen.show("one_token", partial(as_one, answer=answer, p=p[0, now], accuracy=accuracy[0], now=now))
+    with middle:
+        pen.show("patches", in_patches(patches, ink, answer, p[1, now], accuracy[1], now=now, unchanged=bool(own)))
     with right:
-        pen.show("with_noise", partial(with_noise, odd=odd, now=now))
+        pen.show("with_noise", partial(with_noise, answer=answer, p=p, now=now))
 
 
-def _odd(screen: Screen, network: str, edits: tuple[Edit, ...]) -> np.ndarray:
-    """The probability that the digit is odd, calm and with noise on each of what is disturbed: of ten classes, the sum
-    of the odd ones.
-    """
+def _answers(screen: Screen, network: str, edits: tuple[Edit, ...]) -> np.ndarray:
+    """The probability of each class, calm and with noise on each of what is disturbed: (len(DISTURBED), class)."""
     run = partial(screen.source.run, network, screen.subject)
     runs = [changed(run, (*edits, *noise(name))) for name in DISTURBED]
-    found: np.ndarray = np.array([one.answer[0].probabilities for one in runs])[:, 1::2].sum(axis=1)
-    return found
+    return np.array([one.answer[0].probabilities for one in runs])
 
 
 def of_heads(screen: Screen, pen: Pen) -> None:

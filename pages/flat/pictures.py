@@ -27,6 +27,7 @@ PASSES = (ATTENTION + "weights", ATTENTION + "heads")
 #: passes on.
 CALM, *SCORED, _ = DISTURBED = ("none", "Q", "K", "scaled", "V")
 NOISE = 5.0
+PARITY = ("even", "odd")  # the classes of one token; of patches, every second digit belongs to each
 KINDS = ("one_token", "patches")  # how the drawing is read
 NARROW = 8  # cells, as wide as a column of numbers is
 HIGH, ROWS = 228, 180  # pixels: drawings and bars; a row for each head
@@ -34,22 +35,25 @@ PATCHES = Place(layer=1, head=1)  # where [CLS] attends to strokes
 text, word = texts_of("flat")
 
 
-def as_one(run: Trace, place: Place, odd: float, accuracy: float) -> Picture:
+def as_one(run: Trace, place: Place, answer: str, p: float, accuracy: float, now: int = 0) -> Picture:
     """The whole drawing as one token, in a frame of the colour of its bars.
 
-    odd: the probability of an odd digit. accuracy: the share of new digits that this network reads right.
+    answer, p: a class and its probability. accuracy: the share of new digits that this network reads right. now: which
+    of DISTURBED has noise.
     """
     assert run.picture is not None
-    said = text("read_one_token", odd=decimal(odd), right=percent(accuracy))
+    said = text("read_one_token", **_says(run, answer, p, now), right=percent(accuracy))
     weights = ATTENTION + "weights"
     return Picture(_framed(drawing(run.picture), run.picture.shape, BLUE), said, shares=[weights], every_head=True)
 
 
-def in_patches(patches: Trace, ink: bytes, odd: float, accuracy: float, unchanged: bool = False) -> Picture:
+def in_patches(
+    patches: Trace, ink: bytes, answer: str, p: float, accuracy: float, now: int = 0, unchanged: bool = False
+) -> Picture:
     """The same drawing in patches, under the weights of [CLS] in a head that looks at strokes; a click opens that map.
 
-    ink: the drawing, as a link holds it. odd, accuracy: as for `as_one`. unchanged: whether it leaves out the reader's
-    changes.
+    ink: the drawing, as a link holds it. answer, p, accuracy, now: as for `as_one`. unchanged: whether it leaves out
+    the reader's changes.
     """
     seen = over_one(patches, PATCHES, f"layers.{PATCHES.layer}.attention.weights")
     n, side, front = len(patches.tokens), patches.config.patches_per_side, patches.config.tokens_in_front
@@ -64,7 +68,7 @@ def in_patches(patches: Trace, ink: bytes, odd: float, accuracy: float, unchange
     for trace in figure.data:
         if trace["type"] == "heatmap":
             trace["showscale"] = False
-    said = text("read_patches", n=n, where=PATCHES.where(), odd=decimal(odd), right=percent(accuracy))
+    said = text("read_patches", n=n, where=PATCHES.where(), **_says(patches, answer, p, now), right=percent(accuracy))
     return Picture(
         figure,
         f"{said} {text('read_unchanged')}" if unchanged else said,
@@ -72,6 +76,19 @@ def in_patches(patches: Trace, ink: bytes, odd: float, accuracy: float, unchange
         picks=lambda row, column: Open("attention", there | {"token": token_at(row, column, side, front)}),
         fixed=True,
     )
+
+
+def _says(run: Trace, answer: str, p: float, now: int) -> dict[str, str]:
+    """The class, its probability, and what has noise, since the line on top is of the run without it."""
+    part = _called(run).get(DISTURBED[now])
+    return {"named": word("noisy" if part else "calm", answer=answer, part=part), "p": decimal(p)}
+
+
+def _called(run: Trace) -> dict[str, str]:
+    """What each part of attention that may have noise is called."""
+    return {
+        name: word(f"noise_{name}", symbol=plain_math(run.graph[ATTENTION + name].symbol)) for name in DISTURBED[1:]
+    }
 
 
 def _above(p: float) -> str:
@@ -87,27 +104,26 @@ def _framed(figure: Figure, shape: Sequence[int], colour: str) -> Figure:
     return figure
 
 
-def with_noise(run: Trace, place: Place, odd: np.ndarray, now: int) -> Picture:
-    """The probability of an odd digit, of one token and of patches, calm and with noise on each part of attention. A
+def with_noise(run: Trace, place: Place, answer: str, p: np.ndarray, now: int) -> Picture:
+    """The probability of a class, of one token and of patches, calm and with noise on each part of attention. A
     click puts the noise there.
 
-    odd: (2, len(DISTURBED)), of either. now: which of these is on the screen.
+    answer: the class. p: (2, len(DISTURBED)), of either. now: which of these is on the screen.
     """
-    symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in DISTURBED[1:]}
-    series = {word(f"of_{kind}"): own for kind, own in zip(KINDS, odd, strict=True)}
-    written = np.array([[float(analysis.decimal(p)) for p in row] for row in odd])  # so that readers subtract the same
+    series = {word(f"of_{kind}", answer=answer): own for kind, own in zip(KINDS, p, strict=True)}
+    written = np.vectorize(lambda one: float(analysis.decimal(one)))(p)  # so that readers subtract the same
     moved = np.abs(written - written[:, :1])[:, 1:]
     (*flat, value), (*cut, value_cut) = moved.tolist()  # by noise on what makes scores, and on values
-    said = {"change": unsigned(max(flat)), "value": unsigned(value), "cut": unsigned(value_cut)}
+    said = {"answer": answer, "change": unsigned(max(flat)), "value": unsigned(value), "cut": unsigned(value_cut)}
     said |= {"noise": f"{NOISE:g}", "low": decimal(min(cut)), "high": decimal(max(cut))}
     sentence = text("read_with_noise_V" if DISTURBED[now] == "V" else "read_with_noise", **said)
     if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
-    names = Axis(
-        word("noise"), [word("no_noise"), *(word(f"noise_{name}", symbol=one) for name, one in symbols.items())]
-    )
+    names = Axis(word("noise"), [word("no_noise"), *_called(run).values()])
     most = 1.15 if big() else 1.08
-    figure = grouped_bars(series, names, word("axis_odd"), [BLUE, ORANGE], value_range=(0, most), number=_above)
+    figure = grouped_bars(
+        series, names, word("axis_p", answer=answer), [BLUE, ORANGE], value_range=(0, most), number=_above
+    )
     for bars in figure.data:
         bars["textfont"] = {"size": scaled(11)}
     chosen = {"type": "rect", "yref": "paper", "x0": now - 0.5, "x1": now + 0.5, "y0": 0, "y1": 1, "layer": "below"}

@@ -64,7 +64,9 @@ def test_flat_keeps_edits_and_takes_no_noise_from_another_page() -> None:
         run = pipelines.run(
             "flat", INK[7], (edit, *([Edit(f"{ATTENTION}V", "noise", NOISE)] if pressed == "V" else []))
         )
-        assert f"“Odd”: **{decimal(run.answer[0].probabilities[1])}**" in texts(app).replace("\\", "")
+        answer = catalogue("en")[f"common.{run.answer[0].best}"]
+        with_it = " with noise on values V" if pressed == "V" else ""  # the line on top is of the run without it
+        assert f"“{answer}”{with_it}: {decimal(max(run.answer[0].probabilities))}" in unmarked(texts(app))
 
 
 @pytest.mark.parametrize("tab", ["noise", "attention"])
@@ -94,32 +96,35 @@ def test_bars_are_each_networks_answers_without_and_with_noise(edits: tuple[Edit
         app = open_flat(ink=sketch.to_code(sketch.example(which)), **link)
         for shown, name, own in zip(bars(app).values(), ("flat", "digits"), (edits, ()), strict=True):
             network = load(name)
+            best = int(np.argmax(load("flat")(INK[which], edits).answer[0].probabilities))
             for share, place in zip(shown, DISTURBED, strict=True):
                 noise = [
                     Edit(f"layers.{layer}.attention.{place}", "noise", NOISE) for layer in range(network.config.layers)
                 ]
                 answer = network(INK[which], own if place == "none" else (*own, *noise)).answer[0].probabilities
-                assert share == pytest.approx(sum(answer[1::2]), abs=1e-6), (name, place)
+                assert share == pytest.approx(sum(answer[best::2]), abs=1e-6), (name, place)
             calm, *noisy = (float(decimal(share)) for share in shown[: 1 + len(SCORED)])
             moved = [decimal(abs(share - calm)) for share in noisy]
         assert f"by {min(moved)} to {max(moved)}." in unmarked(texts(app))
+        answer = ("even", "odd")[best]
+        assert [*bars(app)][1] == f"in patches ({answer} digits summed)"
         one, cut = (unsigned(abs(float(decimal(own[-1])) - float(decimal(own[0])))) for own in bars(app).values())
         chosen = open_flat(ink=sketch.to_code(sketch.example(which)), tab="noise", stage="V", **link)
         assert (
-            f"values, which are all that a head passes on, moves “odd” by {one} in one token and in patches by {cut}."
+            f"which are all that a head passes on, moves “{answer}” by {one} in one token and in patches by {cut}."
             in (unmarked(texts(chosen)))
         )
         assert "by **0**" in texts(app)
 
 
 def test_click_on_a_bar_puts_its_noise_there() -> None:
-    shown = with_noise(pipelines.run("flat", INK[7]), Place(), np.full((2, len(DISTURBED)), 0.5), 0)
+    shown = with_noise(pipelines.run("flat", INK[7]), Place(), "odd", np.full((2, len(DISTURBED)), 0.5), 0)
     for bar, place in enumerate(DISTURBED):
         assert shown.picks(1, bar) == {"tab": "noise", "stage": place}
 
 
 def test_numbers_on_bars_do_not_shrink_with_the_bars() -> None:
-    for bars_of in with_noise(pipelines.run("flat", INK[7]), Place(), np.full((2, 5), 0.5), 0).drawn().data:
+    for bars_of in with_noise(pipelines.run("flat", INK[7]), Place(), "odd", np.full((2, 5), 0.5), 0).drawn().data:
         assert bars_of.get("constraintext") == "none" and bars_of["textfont"]["size"] >= 11
 
 
@@ -127,7 +132,7 @@ def test_the_same_drawing_opens_in_patches() -> None:
     patches = pipelines.run("digits", INK[7])
     for place in range(len(patches.tokens)):
         row, column = divmod(place - 1, 7) if place else (0, -1)
-        page, values = in_patches(patches, sketch.example(7), 0.5, 0.9).picks(row, column)
+        page, values = in_patches(patches, sketch.example(7), "odd", 0.5, 0.9).picks(row, column)
         assert (page, values["input"], values["token"], values["drawing"]) == (
             "attention",
             "digit",
@@ -138,12 +143,12 @@ def test_the_same_drawing_opens_in_patches() -> None:
 
 def test_each_reading_says_its_answer_in_the_colour_of_its_bars() -> None:
     whole, cut = [pipelines.run(name, INK[7]) for name in ("flat", "digits")]
-    bars_of = with_noise(whole, Place(), np.full((2, len(DISTURBED)), 0.5), 0).drawn().data
-    readings = as_one(whole, Place(), 0.75, 0.9912), in_patches(cut, sketch.example(7), 0.75, 0.9912)
+    bars_of = with_noise(whole, Place(), "odd", np.full((2, len(DISTURBED)), 0.5), 0).drawn().data
+    readings = as_one(whole, Place(), "odd", 0.75, 0.9912), in_patches(cut, sketch.example(7), "odd", 0.75, 0.9912)
     for picture, bar, weights in zip(
         readings, bars_of, ("One weight in every head: 1", "50 × 50 weights"), strict=True
     ):
         frame = picture.drawn().layout["shapes"][0]
         assert frame["line"]["color"] == bar["marker"]["color"]
-        assert weights in picture.says() and "“Odd”: **0.75**" in picture.says().replace("\\", "")
+        assert weights in picture.says() and "“odd”: **0.75**" in picture.says().replace("\\", "")
         assert r"99\% " in picture.says()
