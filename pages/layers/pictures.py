@@ -182,6 +182,7 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
 
     def says(drawn: Numbers) -> str:
         said = {"token": placed(run.tokens)[token], "share": percent(flat(drawn)[1].sum())}
+        said["d_model"] = str(states.shape[-1])
         return text("read.path", layer=longest.place + 1, step=longest, **said)
 
     def as_table(points: np.ndarray) -> pd.DataFrame:

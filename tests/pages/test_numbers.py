@@ -477,7 +477,7 @@ def lengths_stand_with_the_norms_and_without(run, at):
 @row(layers.path, token=2)
 def the_path_shows_its_shortest_view(run, at):
     walked = np.linalg.norm(np.diff(run.states()[:, 2], axis=0), axis=-1)
-    yield from (f"layer {walked.argmax() + 1}", f"{walked.max():.1f}")
+    yield from (f"in all {run.config.d_model} dimensions", f"layer {walked.argmax() + 1}", f"{walked.max():.1f}")
     _, chosen, dots, every, *_ = (np.asarray(drawn["x"]) for drawn in layers.path(run, at).drawn().data)
     x = every.reshape(7, len(run.tokens))
     assert (chosen == x[:, 2]).all() and (dots == [*x[0], *x[-1], *chosen]).all() and (x[0] != x[-1]).any()
