@@ -220,5 +220,6 @@ def mixed(run: Trace, place: Place, focus: str) -> Picture:
     said: dict[str, object] = {"head": place.head + 1, "first": begin + 1, "last": begin + d_k}
     said |= {"token": placed(run.tokens)[longest.place], "value": longest}
     columns = [Column(prefix + name, part_word(name)) for name in ("concat", "output")]
-    look = {"title": part_word("mixed"), "focus": focus, "reads": [column.key for column in columns]}
-    return band(run, place, columns, part("read_mixed", **said), **look)
+    look: dict[str, Any] = {"title": part_word("mixed"), "focus": focus, "reads": [column.key for column in columns]}
+    framed = {prefix + "concat": range(begin, begin + d_k)}
+    return band(run, place, columns, part("read_mixed", **said), framed=framed, **look)

@@ -260,6 +260,10 @@ def the_table_of_all_heads_has_a_row_for_each_query(run, at):
 def the_columns_that_a_head_fills_are_where_its_row_stands(run, at):
     d_k = run.config.d_k
     np.testing.assert_array_equal(run[A + "concat"][:, 2 * d_k : 3 * d_k], run[A + "heads"][2])
+    framed = [
+        (one["xref"], one["x0"], one["x1"]) for one in heads.mixed(run, at, A + "concat").drawn().layout["shapes"]
+    ]
+    assert ("x", 2 * d_k + 0.5, 3 * d_k + 0.5) in framed
     yield f"columns {2 * d_k + 1} to {3 * d_k} of"
 
 

@@ -289,7 +289,8 @@ class Matrix(NamedTuple):
     """One of the matrices of `abreast`.
 
     limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0. symbol,
-    title: Plotly markup above it. focus: whether it has a frame. digits: whether cells show numbers.
+    title: Plotly markup above it. focus: whether it has a frame. digits: whether cells show numbers. framed: columns
+    with a frame, from 0.
     """
 
     values: np.ndarray
@@ -302,6 +303,7 @@ class Matrix(NamedTuple):
     focus: bool = False
     symbol: str = ""
     digits: bool = False
+    framed: range = range(0)
 
 
 def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: int) -> Figure:
@@ -357,6 +359,8 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         frames = []
         if one.focus:
             frames.append(frame(top, first, top + n_rows - 1, first + n_columns - 1, width=3))
+        if one.framed:
+            frames.append(frame(top, first + one.framed[0], top + n_rows - 1, first + one.framed[-1], width=2))
         if row is not None and one.column is not None:
             frames += crossing(row, one.column, n_rows, n_columns, top, first)
         elif row is not None:

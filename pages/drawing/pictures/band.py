@@ -68,6 +68,7 @@ def band(
     title: str,
     focus: str | None = None,
     marks: Mapping[str, int | None] | None = None,
+    framed: Mapping[str, range] | None = None,
     least: int = 0,
     most: int = 10_000,
     reads: Sequence[str] = (),
@@ -75,7 +76,8 @@ def band(
     """Several quantities side by side, with the chosen token's row outlined.
 
     focus: the key of the quantity that is worked out; its chosen cell is outlined. marks: key -> another column to
-    outline. least: pixels; a narrower picture scrolls sideways. most: pixels of its height.
+    outline. framed: key -> columns to frame together. least: pixels; a narrower picture scrolls sideways. most:
+    pixels of its height.
     """
     rows = token_axis(run, plain("axis.token"))
     fields = [[field(one.key, axis) for axis in run.axes(one.key)[-2:]] for one in columns]
@@ -110,6 +112,7 @@ def band(
             f"{column.title}<br>{sizes(drawn.array.shape)}",
             column.key == focus,
             html_math(_symbol(run, column.key)).replace("'", "′"),
+            framed=(framed or {}).get(column.key, range(0)),
         )
 
     def draw(*drawn: Numbers) -> Figure:
