@@ -18,7 +18,7 @@ from model.rule import EVERY
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
-from pages.drawing.pictures.answers import all_probabilities, by_softmax, row_of
+from pages.drawing.pictures.answers import all_probabilities, by_softmax, digits_hidden, row_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.pictures.sources import (
     Way,
@@ -71,6 +71,7 @@ def at_temperature(
     names, shown = outputs_of(run), likeliest(own[None], [MOST])
     best, symbol = shown[0], run.graph["logits"].symbol
     shown += [] if output is None or output in shown else [output]
+    steps = {} if output is None else by_softmax(run, place.token, shown, tau)
     figure = bars_with_numbers(
         now[shown],
         [names[i] for i in shown],
@@ -78,7 +79,7 @@ def at_temperature(
         colours=[ORANGE if i == (best if truth is None else truth) else BLUE for i in shown],
         there=own[shown],
         most=1.0,
-        **({} if output is None else by_softmax(run, place.token, shown, tau)),
+        **steps,
     )
     if output is not None:
         figure.layout["shapes"] = [row_of(shown.index(output))]
@@ -86,7 +87,7 @@ def at_temperature(
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
     return Picture(
         figure.tell(fills=True),
-        tau_text("read", **said, many=many, few=few, n=f"{len(own):,}"),
+        tau_text("read", **said, many=many, few=few, n=f"{len(own):,}") + digits_hidden(steps),
         title=tau_word("title"),
         equation=rf"p_i = \frac{{e^{{{symbol}_i / \tau}}}}{{\sum_j e^{{{symbol}_j / \tau}}}}",
         table=pd.DataFrame({f"τ = {tau:g}": now[shown], "τ = 1": own[shown]}, index=[names[i] for i in shown]),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,14 +52,15 @@ def likeliest_outputs(
     if unchanged is not None:
         table |= {plain("words.before"): before[shown]}
         said += " " + _moved(before, now, names, shown)
+    steps = {} if output is None else by_softmax(run, place.token, shown)
+    said += digits_hidden(steps)
 
     def draw(drawn: Numbers) -> Figure:
         was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
         numbers = [f"{one}{decimal(now[i])}" for one, i in zip(was, shown, strict=True)]
         colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
         look: dict = {"colours": colours, "room": room, "there": drawn.other, "most": float(to_one), "height": height}
-        look |= {} if output is None else by_softmax(run, place.token, shown)
-        figure = bars_with_numbers(now[shown], named, numbers, **look)
+        figure = bars_with_numbers(now[shown], named, numbers, **look, **steps)
         shapes = figure.layout["shapes"] = [] if output is None else [row_of(shown.index(output))]
         if unchanged is not None:  # a line where each bar ended before
             line = {"type": "line", "line": {"width": 3, "color": GREY}}
@@ -109,7 +111,7 @@ def moved_most(
     )
 
 
-def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -> dict[str, object]:
+def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -> dict[str, Any]:
     """Arguments of `bars_with_numbers` that show softmax step by step: each output's logit, the logit minus the
     largest, and its exponential; below, the exponentials of all others and their sum. tau: the temperature.
     """
@@ -130,6 +132,12 @@ def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -
         ("exp", [three(power) for power in (*parts, parts.sum())]),
     ]
     return {"columns": columns, "rests": [*below, plain("common.sum")]}
+
+
+def digits_hidden(steps: Mapping[str, Any]) -> str:
+    """What ≈ means, where it stands in the steps of `by_softmax`."""
+    signs = "".join(cell for _, cells in steps.get("columns", ()) for cell in cells)
+    return " " + t("words.read.approximate") if "≈" in signs else ""
 
 
 def row_of(place: int) -> dict:
