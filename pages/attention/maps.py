@@ -63,9 +63,9 @@ def _between(screen: Screen, prefix: str) -> None:
 
 def attention_step(screen: Screen, pen: Pen, prefix: str, step: str, **look: Any) -> None:
     """One step as a map, beside the arithmetic of the chosen cell. look: as for `quantity_map`."""
-    large = step == "weights"
+    large = step == "weights" or (screen.choice.big and step != "heads")  # alone on the projector
     look |= {"follows": False} if large and screen.choice.big else {}  # no equation
-    make = partial(step_map, prefix=prefix, step=step, grows=large, **look)
+    make = partial(step_map, prefix=prefix, step=step, grows=large, large=large, fills=step == "heads", **look)
     apart = step == "scores" and screen.run.config.distance_terms
     below = partial(_products, screen, pen, prefix) if apart else None
     cell_map(screen, pen, prefix + step, make, about=by_hand_or_why, below=below, large=large)

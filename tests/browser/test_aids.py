@@ -150,12 +150,15 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
     least |= {f"translation?tab={tab}&{words}": 0.5 for tab in ("search", "alignment", "inside")}
     least |= {f"{tab}&input=digit": 0.4 for tab in ("tokens?tab=positions&lang=en", "attention?tab=layers&lang=zh")}
     inside = f"translation?tab=inside&{words}&block"
-    least |= {f"{inside}=embedding": 0.5, f"{inside}=ffn": 0.5, f"{inside}=attention&stage=masked": 0.44}
+    least |= {f"{inside}=embedding": 0.5, f"{inside}=ffn": 0.5, f"{inside}=attention&stage=masked": 0.5}
+    least |= {f"{inside}={block}&stage={stage}": 0.5 for block, stage in (("cross", "scaled"), ("attention", "heads"))}
     for link, share in least.items():
         visit(page, f"{app_url}/{link}&big=true")
         title(page, link.partition("?")[0], asked(link)["lang"])
         page.locator(".js-plotly-plot .main-svg").first.wait_for()
         assert ends_with_the_screen(page, share), link
+        cells = page.locator(".js-plotly-plot .heatmaplayer").first
+        assert "stage" not in link or "block" not in link or cells.evaluate("map => map.getBoundingClientRect().width") > 700, link
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # like a font that loads late
     page.wait_for_function(ENDS)
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '' }")
