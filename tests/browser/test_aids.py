@@ -158,7 +158,11 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
         page.locator(".js-plotly-plot .main-svg").first.wait_for()
         assert ends_with_the_screen(page, share), link
         cells = page.locator(".js-plotly-plot .heatmaplayer").first
-        assert "stage" not in link or "block" not in link or cells.evaluate("map => map.getBoundingClientRect().width") > 700, link
+        assert (
+            "stage" not in link
+            or "block" not in link
+            or cells.evaluate("map => map.getBoundingClientRect().width") > 700
+        ), link
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '2px' }")  # like a font that loads late
     page.wait_for_function(ENDS)
     page.locator(".navbar").evaluate("bar => { bar.style.marginBottom = '' }")

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-MOST = 420  # pixels of a column; a click on a cell shows more
+MOST = 640  # pixels of a column: Streamlit breaks no line of Chinese; a click on a cell shows more
 
 
 def column_widths(table: pd.DataFrame) -> dict[str, object]:
