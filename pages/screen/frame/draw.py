@@ -50,10 +50,6 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     draw_on(st.context.theme.type or "light", big=choice.big)
     write_as(choice.symbols)
     opened = _opened(page, choice)
-    if READ in st.session_state and not page.asks:  # the verdict would tell the answer
-        drawn = choice.with_(input=page.name) if page.draws else choice
-        with st.session_state[READ]:
-            verdict(drawn.pipeline, drawn.subject, bool(opened.made.edits))
     if opened.own.large:  # free its memory after drawing
         in_flight.at_end(give_back)
     _said_of_the_input(opened)
@@ -67,6 +63,10 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     # A presentation has the equation above the map, and no title.
     beside = st.container() if page.title or choice.big else _title(page, opened, law)
     screen = page.about(opened, choice) if page.about else opened
+    if READ in st.session_state and not page.asks:  # the verdict would tell the answer
+        drawn = choice.with_(input=page.name) if page.draws else choice
+        with st.session_state[READ]:
+            verdict(drawn.pipeline, drawn.subject, bool(opened.made.edits or screen.run.edits))
     if screen.run is not opened.run:
         _say_misfit(screen)
     if opened.shows in WITH_OTHER and screen.shows not in WITH_OTHER:
