@@ -111,7 +111,8 @@ def on_one_screen(screen: Screen, pen: Pen) -> None:
     """Both readings, below them what every head makes of the one token, and what that leaves of attention."""
     both_readings(screen, pen)
     pen.show("attention", of_one)
-    if not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
+    linear = [ATTENTION + name for name in ("V", "concat", "output")]
+    if not touched(screen.run, screen.at.head, *linear, shares=PASSES, every_head=True):
         idle(screen)
 
 

@@ -49,6 +49,10 @@ def test_noise_on_query_key_or_score_changes_nothing_on_flat(place: str) -> None
         answers = [run.answer[0].probabilities for run in (calm, noisy)]
         assert moved[place] and not moved["weights"], which
         assert moved["heads"] == (answers[0] != answers[1]) == (place == "V"), which
+    linear = np.allclose(noisy[ATTENTION + "V"], calm[ATTENTION + "V"])
+    shown = texts(open_flat(tab="noise", stage=place))
+    assert ("Attention is two linear layers here" in shown) == linear
+    assert "A V is V again" in shown and ("vector times" not in shown)
 
 
 def test_flat_keeps_edits_and_takes_no_noise_from_another_page() -> None:
