@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from model.analysis import placed
+from pages.drawing.figures import BLUE
 from pages.drawing.picture import Picture
 from pages.drawing.text import LANGUAGES, catalogue, speaking
 from pages.school.lessons.wording import answer_in_words
@@ -65,7 +66,16 @@ def test_what_is_asked_is_covered_until_the_answer_is_shown(page: str) -> None:
         assert not np.nan_to_num(first["z"][:, half:]).any() and np.nan_to_num(then["z"][:, half:]).any()
 
 
-TELLS = ("layer 3, head 7", "the seventh head", "第十二个头", "第 3 层", "7", 7.0, "3·7")
+def frames(picture: Picture) -> list[tuple[float, float]]:
+    """Row and column of the middle of each frame."""
+    found = picture.drawn().layout.get("shapes", ())
+    return [((one["y0"] + one["y1"]) / 2, (one["x0"] + one["x1"]) / 2) for one in found]
+
+
+TELLS = {
+    "layer 3, head 7": (2, 6), "第 2 层第 3 个头": (1, 2), "第 3 头": (LAYER, 2), "4·1": (3, 0), "head 99": None,
+    "the seventh head": None, "第十二个头": None, "第 3 层": None, "7": None, 7.0: None,
+}  # fmt: skip
 TELLS_NOT = ("the token before it", "前一个词", 0.62, None)
 ASKED = {
     "这一层里，有几个头最关注自己前面的那个字？": True,
@@ -78,14 +88,39 @@ ASKED = {
 
 @pytest.mark.parametrize(
     ("answer", "ask", "framed"),
-    [*((one, "", one in TELLS_NOT) for one in (*TELLS, *TELLS_NOT)), *((7.0, ask, ASKED[ask]) for ask in ASKED)],
+    [
+        *((one, "", one in TELLS_NOT) for one in (*TELLS, *TELLS_NOT)),
+        *((7.0, ask, ASKED[ask]) for ask in ASKED),
+        (4.0, "第几个头最关注前面的字？", False),
+        (4.0, "What does this head give the token before it?", True),
+    ],
 )
 def test_the_head_of_a_question_is_framed_where_that_does_not_tell_which_it_is(
     answer: object, ask: str, framed: bool
 ) -> None:
     covered, whole = drawn("heads", answer, ask=ask)
-    assert bool(covered.drawn().layout.get("shapes")) == framed and whole.drawn().layout["shapes"]
-    assert bool(re.search(r"\d", covered.title or "")) == framed and re.search("3.*7", whole.title or "")
+    right = TELLS.get(answer) if not framed else (LAYER, HEAD)
+    assert frames(covered) == ([right] if framed else []) and frames(whole) == ([right] if right else [])
+    for one, at in ((covered, right if framed else None), (whole, right)):
+        assert re.findall(r"\d+", one.title or "") == ([f"{place + 1}" for place in at] if at else [])
+
+
+def test_once_shown_a_frame_stands_at_the_right_answer_whatever_the_picture() -> None:
+    names = placed(pipelines.run("text", SENTENCE).tokens)
+    answer = names[5]
+    for page in OF_PAGE:
+        for ours in (answer, "nowhere"):
+            covered, whole = drawn(page, ours, (answer, "nowhere"))
+            right = [5] if ours == answer and page in ("tokens", "attention", "queries_keys_values") else []
+            if page == "heads":
+                assert frames(covered) == frames(whole) == [(LAYER, HEAD)], "which it is about"
+            else:
+                places = [at[page != "tokens"] for at in frames(whole)]
+                assert [at for at in places if at == int(at)] == right, (page, places)
+    covered, whole = drawn("heads", "第 3 头", ask="第 2 层里，哪个头的对角线最亮？")
+    assert not frames(covered) and frames(whole) == [(1, 2)], "in the layer that she asks about"
+    unlisted = drawn("answer", "nowhere")[1].drawn().data[0]["marker"]["color"]
+    assert {*np.ravel(unlisted)} == {BLUE}, "no bar is the answer's"
 
 
 def test_a_cell_of_the_row_stands_for_the_option_that_is_called_like_its_token() -> None:

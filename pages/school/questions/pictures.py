@@ -54,8 +54,12 @@ GUESSES = 5  # of the network, after each layer
 CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
 PLAIN = 0.2  # mean weight of all heads from which on they agree on a word
-PLACE = re.compile("\\d+|head|layer|头|层")  # in a teacher's words
+PLACE = re.compile("\\d+|·|head|layer|头|层")  # in a teacher's words
+#: A head and a layer by their numbers, in a teacher's words.
+A_HEAD = re.compile(r"(?:head|头)\s*(\d+)|第\s*(\d+)\s*个?头|·(\d+)")
+A_LAYER = re.compile(r"layer\s*(\d+)|第\s*(\d+)\s*层|(\d+)·")
 COUNT, WHICH = re.compile("how many|how often|几|多少"), re.compile("which|what|where|哪|第几|什么")
+WHICH_HEAD = re.compile("(which|what) (head|layer)|第几个?[头层]|哪.{0,2}[头层]")
 #: From which on no token may look at those behind it, in all layers.
 CAUSAL = Edit("layers.{l}.attention.masked", "causal")
 
@@ -88,9 +92,28 @@ class Look:
     def asks_which_head(self) -> bool:
         """Whether the answer to a teacher's own question names a layer or head, or is its number and no count."""
         named = PLACE.findall(f"{self.truth.answer}".lower())
-        counts = COUNT.search(self.truth.ask.lower()) and not WHICH.search(self.truth.ask.lower())
-        is_place = (not one.isdecimal() or (not counts and int(one) - 1 in self.where) for one in named)
+        ask = self.truth.ask.lower()
+        counts, sure = COUNT.search(ask) and not WHICH.search(ask), WHICH_HEAD.search(ask)
+        is_place = (not one.isdecimal() or sure or (not counts and int(one) - 1 in self.where) for one in named)
         return self.row == OWN and any(is_place)
+
+    @property
+    def right_head(self) -> tuple[int, int] | None:
+        """The head that a teacher's right answer names, in the layer that it, her question, or else her place names."""
+        answer, ask = f"{self.truth.answer}".lower(), self.truth.ask.lower()
+        layer, head = A_LAYER.search(answer) or A_LAYER.search(ask), A_HEAD.search(answer)
+        if head is None:
+            return None
+        at = int(layer[layer.lastindex or 0]) - 1 if layer else self.layer, int(head[head.lastindex or 0]) - 1
+        most = self.case.trace.graph.layers(), self.case.trace.config.heads
+        return at if all(0 <= one < end for one, end in zip(at, most, strict=True)) else None
+
+    @property
+    def right_tokens(self) -> list[int]:
+        """The tokens that a teacher's right answer names: “the” is each “the (2)”."""
+        answers = [part.strip() for part in f"{self.truth.answer}".split("||")]
+        names = placed(self.case.tokens)
+        return [i for i, name in enumerate(names) if name in answers or name.partition(" (")[0] in answers]
 
     @property
     def token(self) -> int:
@@ -174,7 +197,7 @@ def _marked(look: Look, values: np.ndarray, keys: Sequence[str], most: float) ->
     numbers, answer = [*values.tolist()], look.truth.answer
     if look.gesture in ("slide", "number") and answer in numbers:
         answer = keys[numbers.index(answer)]
-    elif look.gesture in ("tap", "same") and answer not in keys:
+    elif look.gesture in ("tap", "same") and answer not in keys and look.row != OWN:
         answer = keys[-1]
     least = NARROWEST * max(most, float(values.max()))
     mistaken = look.guess in keys and look.guess != look.truth.answer
@@ -311,11 +334,11 @@ def row_of(name: str, *, covers: str = "row") -> Draws:
 
 
 def _answer_frames(look: Look, row: int) -> list[dict]:
-    """A frame around the row, and around the cells of answer and guess; for a teacher's own question around the row
-    only.
-    """
+    """A frame around the row, and around the cells of answer and guess; for a teacher's own question of the answer."""
     n, truth = len(look.case.tokens), look.truth
     frames = [_row(row, 0, row, n - 1, width=1.5)]
+    if look.row == OWN:
+        return frames + [outline(row, place) for place in look.right_tokens]
     if truth.place and len(truth.options) == n and look.gesture == "tap":
         return frames + _answered(look, row, truth.options)
     column = truth.place.get("token" if row == truth.place.get("key") else "key")
@@ -380,19 +403,19 @@ def looked_at(look: Look) -> Picture:
 
 
 def every_head(look: Look) -> Picture:
-    """All heads of all layers as tiles; that of a teacher's own question is outlined unless it is the answer. For a
-    question how many heads matter, once shown: the answer's remaining probability without each.
+    """All heads of all layers as tiles; for a teacher's own question, that which it is about is outlined, or, if it is
+    asked which one, once shown, that which the answer names. For a question how many heads matter, once shown: the
+    answer's remaining probability without each.
     """
     case = look.case
     layers, heads = case.trace.graph.layers(), case.trace.config.heads
     rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(layers)])
     columns = Axis("", [plain("change.head", number=head + 1) for head in range(heads)])
     if not look.shown or look.row != "heads":
-        weights, own = case.trace.over_layers("attention.weights"), look.row == OWN
-        framed = own and (look.shown or not look.asks_which_head)
-        figure = tiles(weights, rows, columns, chosen=look.where if framed else None)
-        layer, head = look.where
-        title = title_of("framed", layer=layer + 1, head=head + 1) if framed else title_of("every_head")
+        weights, which = case.trace.over_layers("attention.weights"), look.asks_which_head
+        framed = None if look.row != OWN or (which and not look.shown) else look.right_head if which else look.where
+        figure = tiles(weights, rows, columns, chosen=framed)
+        title = title_of("framed", layer=framed[0] + 1, head=framed[1] + 1) if framed else title_of("every_head")
         return Picture(figure, "", title=title)
     best = int(case.without_each[0].argmax())
     left = case.without_each[1:, best].reshape(layers, heads)
@@ -418,10 +441,12 @@ def concatenated(look: Look) -> Picture:
 
 
 def embedded(look: Look) -> Picture:
-    """X⁰, with a frame around the rows in question."""
+    """X⁰, with a frame around the rows in question; of a teacher's own, once shown, around those of the answer."""
     picture = _recorded(look, look.case.trace.graph.embedded, "embedded")
     width = picture.parts[0].drawn.array.shape[1]
     named = {look.token, look.truth.place.get("key", look.token)}
+    if look.row == OWN:
+        named = {*look.right_tokens} if look.shown else set()
     return picture.framed([frame(i, 0.5, i, width + 0.5, width=2) for i in sorted(named)])
 
 
