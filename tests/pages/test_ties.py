@@ -319,5 +319,5 @@ def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
     for spared, told in (("0", "none of the 8"), ("7", "7 of 8"), ("8", "all 8")):
         counted = plain("contribution.read_count", heads="8", spared=spared, enough=spared)
         assert f" {told} runs without one head" in counted and f" {told} runs with one head alone" in counted
-    assert plain("heads.said_entropy", value="2.00", most="2.00") == "Entropy 2.00 of 2.00 bits"
+    assert plain("heads.said_entropy", value="2.00", most="2.00") == "Averages of all rows: entropy 2.00 of 2.00 bits"
     assert "Head 8 of 8 " in plain("queries_keys_values.about_weights", head=8, heads=8)
