@@ -98,7 +98,6 @@ def _at_each(screen: Screen, pen: Pen, asked: int, hidden: Hidden, output: int |
                 else word("probabilities")
             )
             look = {"most": 10 if len(shown) == 1 else 5, "title": title, "output": output}
-            look["to_one"] = not screen.choice.big
             guesses(screen, pen, f"guesses_{place}", place, partial(chosen, place), hidden.get(place), **look)
     if len(hidden) > 1:
         st.caption(text("each_alone", n=len(hidden)))

@@ -139,7 +139,7 @@ def answer(lab: Experiment, truth: int | None) -> None:
 
     most = 5 if screen.run.picture is None or screen.choice.big else 10
     height = GUESSES if screen.choice.big else None
-    guesses(screen, lab.pen, "guesses", lab.place, watch, truth, most=most, height=height, to_one=False)
+    guesses(screen, lab.pen, "guesses", lab.place, watch, truth, most=most, height=height)
     words = [word(f"measure_{name}") for name in MEASURES]
     either("measure", word("measure"), MEASURES, words, lab.measure)
     if lab.measure == "lead":

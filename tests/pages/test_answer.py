@@ -113,9 +113,12 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
     assert app.session_state["choice"].hidden == tuple(places)
 
 
-def test_bars_take_the_width_of_a_presentation() -> None:
-    drawn = figure(open_page("answer", s=SENTENCE, hidden="3", big="true"))
-    assert drawn["layout"]["xaxis"]["range"][1] == pytest.approx(numbers(drawn["data"][0]["x"]).max())
+@pytest.mark.parametrize("big", ["true", "false"])
+@pytest.mark.parametrize("page", ["answer", "what_if"])
+def test_bars_of_probabilities_are_as_long_at_every_place_and_on_every_page(page: str, big: str) -> None:
+    app = open_page(page, s=SENTENCE, hidden="3.4", big=big)
+    drawn = [chart["figure"] for chart in charts(app) if ".guesses" in chart["key"]]
+    assert drawn and {one["layout"]["xaxis"]["range"][1] for one in drawn} == {1.0}
 
 
 @pytest.mark.parametrize("sentence", [SENTENCE])

@@ -42,7 +42,10 @@ def cells(drawn: Figure, rows: int, columns: int, n: int) -> np.ndarray:
 def test_what_is_measured_of_the_chosen_head_stands_beside_the_tiles() -> None:
     trace, read = pipelines.run("text", SENTENCE), said(open_part("overview"))
     measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)
-    assert f"Averages of all rows: entropy {measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in read
+    assert (
+        f"Averages of all rows: entropy {measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits"
+        in read
+    )
     assert f"distance {measures['distance'][1, 2]:.2f} tokens" in read
     length = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1).mean(axis=1)
     assert f"output length {length[2]:.2f}" in read

@@ -33,13 +33,12 @@ def likeliest_outputs(
     unchanged: Trace | None = None,
     output: int | None = None,
     height: int | None = None,
-    to_one: bool = True,
 ) -> Picture:
     """The likeliest words at a token, or all classes, as bars.
 
     said: the sentence. truth: the word behind [MASK], in another colour. unchanged: the run before the reader's
     changes, if any: a line shows where each bar ended. output: the chosen output: its row is marked, and beside the
-    bars stand the steps of softmax. to_one: the axis goes to 1; else to the longest bar.
+    bars stand the steps of softmax.
     """
     now, names = probabilities(run, place.token), outputs_of(run)
     before = now if unchanged is None else probabilities(unchanged, place.token)
@@ -59,7 +58,7 @@ def likeliest_outputs(
         was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
         numbers = [f"{one}{decimal(now[i])}" for one, i in zip(was, shown, strict=True)]
         colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
-        look: dict = {"colours": colours, "room": room, "there": drawn.other, "most": float(to_one), "height": height}
+        look: dict = {"colours": colours, "room": room, "there": drawn.other, "most": 1.0, "height": height}
         figure = bars_with_numbers(now[shown], named, numbers, **look, **steps)
         shapes = figure.layout["shapes"] = [] if output is None else [row_of(shown.index(output))]
         if unchanged is not None:  # a line where each bar ended before

@@ -29,11 +29,10 @@ def guesses(
     title: str | None = None,
     output: int | None = None,
     height: int | None = None,
-    to_one: bool = True,
 ) -> None:
     """The likeliest words at one place, or all classes; in a changed run, with their probabilities before.
 
-    choose, truth, output, to_one: see `likeliest_outputs`.
+    choose, truth, output: see `likeliest_outputs`.
     """
     title = title or plain("words.guesses" if says_words(screen.run) else "words.classes")
     at = replace(screen.at, token=place)
@@ -43,7 +42,7 @@ def guesses(
     said = guess_in_words(screen, probabilities(screen.run, place), place, truth)
     look = {"title": title, "choose": choose, "truth": truth, "most": most, "output": output, "height": height}
     before = screen.original if screen.run.edits else None
-    make: Make = partial(likeliest_outputs, said=said, unchanged=before, to_one=to_one, **look)
+    make: Make = partial(likeliest_outputs, said=said, unchanged=before, **look)
     pen.show(name, make(screen.run, at) if screen.two.differs else make, at=at)  # no counterpart to compare with
 
 
