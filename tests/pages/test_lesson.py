@@ -131,16 +131,20 @@ def slide(app: AppTest, key: str, value: float) -> AppTest:
 
 def test_default_tour_covers_an_exam_each_question_beside_a_filled_picture() -> None:
     """It never says that something was missed, also when questions are skipped."""
-    app, words, seen = open_page("lesson", lang="en"), catalogue("en"), []
+    app, words, seen, heads = open_page("lesson", lang="en"), catalogue("en"), [], []
     while app.query_params.get("question") != END:
         seen.append(next(key for key in TOUR.keys if asked(app, key) and key not in seen))
         assert charts(app) and f"{len(seen)}" in texts_of_dots(app)
+        for begins, head in re.findall(r"(In|Now look at) (layer \d+, head \d+)", texts(app))[:1]:
+            assert begins == "Now look at" or heads[-1:] in ([], [head]), "another head is announced"
+            heads.append(head)
         filled = [np.isfinite(numbers(trace[name])).any() for figure in drawn(app) for trace in figure["data"]
                   for name in ("z", "y", "x") if isinstance(trace.get(name), dict)]  # fmt: skip
         assert any(filled)
         click(app, "show")
         assert words["lesson.answer_is"].partition("{")[0] in said(app)
         click(app, "next")
+    assert len(set(heads)) > 1
     assert all({key, dict(TOUR.instead).get(key)} & {*seen} for key in EXAM.values())
     assert len(seen) == len(TOUR.stations()) and words["lesson.end_title"] in [part.value for part in app.subheader]
     assert words["lesson.left_out"].partition("{")[0] not in texts(app)
