@@ -34,10 +34,10 @@ A4 = {"width": 688, "height": 1016}  # pixels at 96 to the inch, without margins
 OTHERS = 37  # phones without a browser
 SENTENCE = "we [MASK] to the park ."
 WRONG, RIGHT = ("go", "ran", "park"), "went"
-#: Keep the numbers in the cells of the picture that is saved.
+#: Keep the numbers in the cells of the picture that is saved, and its layout.
 PRINTED = """() => {
     const draw = Plotly.toImage
-    Plotly.toImage = (figure, how) => { window.printed = figure.data[0].text; return draw(figure, how) }
+    Plotly.toImage = (figure, how) => (window.printed = [figure.data[0].text, figure.layout], draw(figure, how))
 }"""
 ENDS_WITH_THE_SCREEN = """() => {
     const main = document.querySelector('[data-testid=stMain]')
@@ -338,7 +338,7 @@ def test_lines_of_a_chinese_question_break_between_words_and_names_of_columns_st
 ) -> None:
     mine = Own("网络给最可能的那个词多大的概率？", "", ("去", "我"), answer="去")
     lesson = lesson_to_code(own_lesson([Question(OWN, None, "tap", 0, 2, own=mine, place=PLACE)]))
-    page = screen_at(f"class?lang=zh&s={quote('今天天气很好，我们[MASK]公园玩吧。')}&lesson={lesson}", PROJECTOR)
+    page = screen_at(f"class?lang=zh&s={quote('[MASK]师昨天给我们讲了一个有趣的故事。')}&lesson={lesson}", PROJECTOR)
     page.locator(".st-key-class-start button").first.click()
     page.wait_for_url(re.compile("class=[A-Z]{6}"))
     settle(page)
@@ -353,7 +353,10 @@ def test_lines_of_a_chinese_question_break_between_words_and_names_of_columns_st
     page.evaluate(PRINTED)
     with page.expect_download() as saved:
         page.locator(".st-key-class-report-html button").first.click()
-    assert ".85" in page.evaluate("printed[0]"), "numbers stand in the cells"
+    numbers, layout = page.evaluate("printed")
+    assert ".81" in numbers[0], "numbers stand in the cells"
+    aslant = [one["text"] for one in layout["annotations"] if one.get("textangle")]
+    assert aslant == ["[MASK]"] and layout["xaxis"]["tickangle"] == 0, "signs stand upright"
     page.set_viewport_size({"width": 240, "height": 800})
     page.set_content(Path(saved.value.path()).read_text("utf-8"))
     lines = page.locator("h2").evaluate(LINES)
@@ -418,7 +421,7 @@ def test_a_question_of_a_report_stands_on_one_printed_page(page: Page, own_tab: 
         shown = Shown(key="a", gesture="tap", ask=both(ask), reads=LONG, options=options, names=both(options))
         votes = {turn: [Vote(one, SURE) for one in options] for turn in (1, 2)}
         asked.append(Asked(number, 0, shown, Told(answer=options[0], why=both(why)), votes))
-    drawn = Figure([], {"height": 32 * (report.PRINTED + 1)})
+    drawn = Figure([], {"height": 32 * report.A_ROW})
     pictures = {f"{report.BUTTON}.{one.number}": drawn for one in asked[1::2]}
     html = report.as_html(asked, MOVIE, "http://school/", pictures)
     page.set_viewport_size(A4)

@@ -22,6 +22,7 @@ from pages.screen.frame.share import address
 text, word = texts_of("class")
 BUTTON = "class.report.html"  # key of its button, and with a question's number of its picture
 PRINTED, WIDTH, HEIGHT = 15, 840, 332  # pixels: letters of a picture, which is printed smaller; its size, at least
+A_ROW = 19  # pixels, at least, of a row whose name is a pixel larger than other letters
 BARE: Mapping[str, Figure] = MappingProxyType({})
 NAMED = 9.5  # pixels, 7 points: the least letters of a printed picture
 NUMBERED = 0.72  # least size of numbers in cells, times that of letters
@@ -43,7 +44,7 @@ i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { backgroun
 @media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact }
   .screen { display: none } img { max-height: max(17rem, var(--least)) }
   section:not(:has(tr:nth-child(7))) img { max-height: max(26rem, var(--least)) }
-  section:has(img) :is(td, th) { padding-block: 0 } }
+  section:has(img) :is(td, th, p) { padding-block: 0; margin-block: .4em } }
 """
 
 
@@ -72,7 +73,7 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
                 figure = pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
                 margin = figure.layout["margin"]
                 rows = len(figure.layout["yaxis"].get("ticktext", ()))
-                high = (PRINTED + 1) * rows + margin["t"] + margin["b"]
+                high = A_ROW * rows + margin["t"] + margin["b"]
                 figure.layout |= {"width": WIDTH, "height": max(HEIGHT, high)}
                 if "numbers" in figure.layout.get("meta", {}):
                     figure.tell(numbers=NUMBERED, large=True)

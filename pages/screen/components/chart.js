@@ -119,31 +119,39 @@ function lean(labels, boxes) {
   return room
 }
 
-/* Whether names above a map have room upright, within such margins. */
-function stands({ xaxis, yaxis, margin, width, height }, family, { t, r, b } = margin) {
+/* Boxes of names above a map if they stand upright, within such margins. */
+function standing({ xaxis, yaxis, margin, width, height }, family, { t, r, b } = margin) {
   const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0])), [from, to] = xaxis.domain ?? [0, 1]
   const wide = (width - margin.l - r) * (to - from) / across, high = (height - t - b) / down
   const step = yaxis.scaleanchor ? Math.min(wide, high / (yaxis.scaleratio ?? 1)) : wide
   const pen = document.createElement('canvas').getContext('2d')
   pen.font = `bold ${xaxis.tickfont.size}px ${family}`
-  const room = xaxis.ticktext.map((name, i) => ({ at: xaxis.tickvals[i] * step, half: (pen.measureText(unescaped(name)).width + APART) / 2 }))
-  return room.every((one, i) => !i || one.at - room[i - 1].at >= one.half + room[i - 1].half)
+  return xaxis.ticktext.map((name, i) => {
+    const middle = xaxis.tickvals[i] * step, { width } = pen.measureText(unescaped(name))
+    return { left: middle - width / 2, right: middle + width / 2, width }
+  })
 }
 
 /* Keep names above a map upright if they have room. meta.standing: the margins in that case. */
 function straighten(layout, family) {
   const { xaxis, meta, margin } = layout, { t, r } = meta?.standing ?? margin
-  if (!stands(layout, family, meta?.standing)) return
+  if (crowded(standing(layout, family, meta?.standing)).length) return
   layout.xaxis = { ...xaxis, tickangle: 0 }
   layout.margin = { ...margin, t, r }
 }
 
-/* Slant names above a picture for paper, where none can move away from another, if they have no room upright. */
+/* For paper, where none can move away from another, slant those names above a picture that have no room upright. */
 export function slanted(layout, family) {
-  const { xaxis, margin, height } = layout
-  if (xaxis?.side !== 'top' || xaxis.tickangle !== 0 || stands(layout, family)) return layout
-  const more = 2 * xaxis.tickfont.size
-  return { ...layout, xaxis: { ...xaxis, tickangle: SLANT }, margin: { ...margin, t: margin.t + more }, height: height + more }
+  const { xaxis, yaxis, margin, height, annotations = [] } = layout
+  if (xaxis?.side !== 'top' || xaxis.tickangle !== 0) return layout
+  const boxes = standing(layout, family), aslant = crowded(boxes), { size } = xaxis.tickfont, more = aslant.length ? 2 * size : 0
+  const turned = aslant.map(i => ({
+    text: xaxis.ticktext[i], x: xaxis.tickvals[i], xanchor: 'left', xshift: -.8 * size, yref: 'paper', y: yaxis.domain?.[1] ?? 1, yanchor: 'bottom', borderpad: 0, yshift: 4,
+    textangle: SLANT, showarrow: false, font: { size },
+  }))
+  const r = margin.r + .7 * (aslant.includes(boxes.length - 1) && boxes.at(-1).width)
+  const ticktext = xaxis.ticktext.map((name, i) => aslant.includes(i) ? '' : name)
+  return { ...layout, xaxis: { ...xaxis, ticktext }, margin: { ...margin, t: margin.t + more, r }, height: height + more, annotations: [...annotations, ...turned] }
 }
 const tilted = label => label.straight && label.getAttribute('transform').startsWith(`${label.straight} `)
 function tilt(label) {
