@@ -121,11 +121,13 @@ def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(lesson
 def test_lines_of_a_chinese_question_break_between_words_on_a_phone(lesson: School, new_phone: Phones) -> None:
     page = new_phone(locale="zh-CN")
     asked = "一层之后是 0.91。没有层归一化，标准差会变成原来的多少倍？最终答案从第几层之后起一直排在第一？"
+    asked += "有一个词元（中文里通常是一个字）被遮住了，网络会填什么？全班很有把握却都答错。"
     lesson.ask("tap", None, {"ask": {"zh": asked}})
     lesson.go(Phase.OPEN)
     page.locator("h1").filter(has_text="0.91").wait_for()
     lines = page.locator("h1").evaluate(LINES)
-    assert len(lines) > 2 and not any(line.endswith(("标准", "第", "排", "词", "第几")) for line in lines), lines
+    torn = ("标准", "第", "排", "词", "第几", "有")
+    assert len(lines) > 2 and not any(line.endswith(torn) or line.startswith("（") for line in lines), lines
 
 
 def test_many_short_names_to_tap_stand_beside_each_other_and_the_class_is_orange_as_in_front(

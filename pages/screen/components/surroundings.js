@@ -23,7 +23,7 @@ export default function({ data }) {
     if (node.nodeType === Node.TEXT_NODE) {
       const text = node.nodeValue, words = data.words[text.trim()]
       if (words && !node.parentElement?.closest(OURS)) node.nodeValue = words
-      else if (CHINESE.test(text) && !text.includes('\u200b') && node.parentElement?.closest(PHRASED)) {
+      else if (CHINESE.test(text) && !/[\u200b\u2060]/.test(text) && node.parentElement?.closest(PHRASED)) {
         const broken = phrased(text)
         if (broken !== text) node.nodeValue = broken
       }
