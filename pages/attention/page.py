@@ -111,7 +111,7 @@ PAGE = Page(
     usual=usual,
     shown_of=LAYER_AND_HEAD,
     but={"layers words": LAYER},
-    chips=lambda screen: screen.choice.tab != "root",
+    tokenless=("root",),
     head_maps=True,
     equation=equation_of,
     above=above,

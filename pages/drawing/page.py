@@ -38,7 +38,8 @@ class Page:
     Choice. usual: the tab where a link names none of them. quiet: tabs without a button, for links alone.
 
     shown_of: which pickers ("layer", "head") the page needs. but: exceptions, by tab, or by "tab kind" (kinds: see OF).
-    chips: whether a box chooses the selected token. head_maps: whether the head buttons show small attention maps.
+    chips: whether a box chooses the selected token; tokenless: but not in these tabs, or "tab kind", which are the same
+    for every token. head_maps: whether the head buttons show small attention maps.
 
     equation: LaTeX beside the title. purpose: the key of the sentence below the title. title: draws both instead.
     above: draws what all tabs have above them. controls: draws beside the tab buttons. code: classes and functions
@@ -67,6 +68,7 @@ class Page:
     shown_of: tuple[str, ...] = ()
     but: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     chips: Callable[[Screen], bool] = lambda screen: True
+    tokenless: tuple[str, ...] = ()
     head_maps: bool = False
     equation: Callable[[Screen], str] = lambda screen: ""
     purpose: Callable[[Screen], str] | None = None
@@ -89,8 +91,16 @@ class Page:
         """Which of "layer" and "head" change what the page shows; only these can be chosen."""
         if self.words_only and choice.input != "sentence":
             return ()
-        of_this_kind = f"{choice.tab} {OF.get(choice.input)}"
-        return self.but.get(of_this_kind, self.but.get(choice.tab or "", self.shown_of))
+        return self.but.get(of_this_kind(choice), self.but.get(choice.tab or "", self.shown_of))
+
+    def heeds_token(self, screen: Screen) -> bool:
+        """Whether a box chooses the selected token."""
+        return self.chips(screen) and not {screen.choice.tab, of_this_kind(screen.choice)} & {*self.tokenless}
+
+
+def of_this_kind(choice: Choice) -> str:
+    """The tab, and the kind of the pictures: "layers words"."""
+    return f"{choice.tab} {OF.get(choice.input)}"
 
 
 def rows(*names: str) -> Callable[[Screen], str]:

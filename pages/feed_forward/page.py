@@ -189,6 +189,7 @@ PAGE = Page(
     tabs=tabs,
     former=FORMER,
     shown_of=LAYER,
+    tokenless=("neuron", "without drawing"),
     equation=equation_of,
     code=lambda screen: (type(screen.pipeline.network.layers[screen.at.layer].ffn),),
 )

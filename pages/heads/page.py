@@ -79,6 +79,7 @@ PAGE = Page(
     attention=True,
     former=FORMER,
     shown_of=LAYER_AND_HEAD,
+    tokenless=("roles", "origins"),
     equation=equation_of,
     above=above,
     code=lambda screen: (MultiHeadAttention, head_pattern),

@@ -92,6 +92,7 @@ PAGE = Page(
     tabs=lambda screen: {"pair": pair, "maps": maps, "weights": matrices, "plane": plane},
     usual=usual,
     shown_of=LAYER_AND_HEAD,
+    tokenless=("weights",),
     equation=rows(*(PREFIX + role for role in ROLES)),
     code=lambda screen: (MultiHeadAttention,),
 )

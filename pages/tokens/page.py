@@ -154,6 +154,7 @@ PAGE = Page(
     name="tokens",
     tabs=tabs,
     former=FORMER,
+    tokenless=("pieces words",),
     equation=equation_of,
     purpose=purpose_of,
     about=of_a_word,

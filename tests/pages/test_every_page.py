@@ -245,6 +245,13 @@ def at(app: AppTest, layer: int, head: int) -> list[object]:
     return shown_on(app)
 
 
+def at_token(app: AppTest, token: int) -> list[object]:
+    """Content of the page at this token, which the box chooses; less that box."""
+    run_fine(app.selectbox(key="pick.token").set_value(token))
+    label = catalogue("en")["common.selected_token"]
+    return [one for one in shown_on(app) if label not in str(one)]
+
+
 #: Streamlit's widgets that choose something.
 CONTROLS = {
     "slider", "select_slider", "number_input", "selectbox", "button_group", "toggle", "checkbox", "radio",
@@ -303,7 +310,7 @@ CHOSEN["paper"] = {"s": "the cat sat on the mat .", "model": "paper"}
     ("name", "about"),
     [
         *((name, "words") for name in NAMES if name not in ("lesson", "class")),
-        *((name, "digit") for name in ("tokens", "heads", "what_if")),
+        *((name, "digit") for name in ("tokens", "heads", "feed_forward", "what_if")),
         ("answer", "paper"),
     ],
 )
@@ -318,6 +325,8 @@ def test_layer_and_head_can_be_chosen_just_where_they_change_what_is_shown(name:
         assert there == moving, tab
         (keys,) = [json.loads(part.proto.json)[0] for part in within(app._tree) if component(part) == "page_keys"]
         assert ("ArrowUp" in keys) == ("layer" in there)
+        if any(box.key == "pick.token" for box in app.selectbox):
+            assert at_token(app, 1) != at_token(app, 3), tab
         move_from_end_to_end(app, name)
 
 

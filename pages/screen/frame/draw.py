@@ -178,7 +178,7 @@ def _choose_place(page: Page, screen: Screen) -> None:
             thumbnails("either.head", screen.run, screen.at.layer)
         else:
             choose(name, most, brief=big)
-    if page.chips(screen) and len(screen.run.tokens) > 1 and not big:  # a click on a row chooses it
+    if page.heeds_token(screen) and len(screen.run.tokens) > 1 and not big:  # a click on a row chooses it
         pick("token", plain("common.selected_token"), screen.run.tokens, screen.at.token, width=170, key=None)
 
 
