@@ -16,13 +16,13 @@ from pages.school.classroom.questions import Shown, Told
 from pages.school.classroom.store import UnavailableError, store
 from pages.school.lessons.lesson import ENCODER, Lesson
 from pages.school.lessons.wording import seen_at
-from pages.school.lessons.written import LessonError, is_read
+from pages.school.lessons.written import LessonError
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.study.lesson import ROW
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import about, for_phones
-from pages.school.teaching.cases import gapped, hidden_in, lesson_of, read_by, truth_here, with_a_gap
+from pages.school.teaching.cases import gapped, hidden_in, lesson_of, read_by, truth_here, unasked, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.screen.components.kept import kept
@@ -110,19 +110,13 @@ def clear_here(screen: Screen, lesson: Lesson) -> tuple[dict[int, tuple[Question
     questions.
     """
     found = {place: (one, truth_here(screen, one)) for place, one in enumerate(lesson.questions)}
-    clear = {place: (one, *here) for place, (one, here) in found.items() if here and can_be_asked(one)}
+    clear = {place: (one, *here) for place, (one, here) in found.items() if here and not unasked(one)}
     return clear, [one for place, (one, _) in found.items() if place not in clear]
-
-
-def can_be_asked(question: Question) -> bool:
-    """Whether a teacher's words fit on a projector, and a question of her own has an answer; true of ours."""
-    own = question.own
-    return own is None or (is_read(own) and (question.measure is not None or own.answer is not None))
 
 
 def first_asked(choice: Choice) -> Choice:
     """The choice whose input and hidden words the first question of a new class reads; in a class, with a gap."""
-    first = next(filter(can_be_asked, lesson_of(choice, ENCODER)[0].questions), None)
+    first = next((one for one in lesson_of(choice, ENCODER)[0].questions if not unasked(one)), None)
     return gapped(choice) if choice.of_class or first is None else read_by(first, choice)
 
 

@@ -457,7 +457,8 @@ def own_lesson_link(**values: Any) -> str:
 def test_a_question_without_a_marked_answer_is_left_out_for_that_reason_and_alone_begins_no_class() -> None:
     app = open_page("class", lang="en", s=SENTENCE, lesson=own_lesson_link())
     words = catalogue("en")
-    assert words["class.no_answer_marked"].partition("{")[0] in texts(app)
+    for one in (app, for_teachers("maker", lang="en", s=SENTENCE, lesson=own_lesson_link())):
+        assert words["class.no_answer_marked"].partition("{")[0] in texts(one)
     assert words["lesson.left_out"].partition("{")[0] not in texts(app) and words["lesson.end_none"] not in texts(app)
     assert "class.start" not in [button.key for button in app.button]
 
@@ -475,9 +476,13 @@ def test_a_question_made_while_a_class_runs_is_asked_behind_the_others_and_votes
     assert "class.add" not in [button.key for button in app.button]
     held = list(lesson_from_code(own_lesson_link(answer="two")).questions)
     new = replace(held[0], own=Own("And which now?", "Because.", ("one", "two"), answer="one"))
-    app.session_state["at"] |= {"lesson": lesson_to_code(own_lesson([new, *held]))}
-    run_fine(app)
-    assert app.button(key="class.add").label.endswith("(1)")
+    unmarked = replace(held[0], own=Own("Without an answer?", "", ("one", "two")))
+    unclear = QUESTIONS["digit"]  # here is a sentence
+    for more, label in (([unmarked, unclear], ""), ([unmarked, unclear, new], "(1)")):
+        app.session_state["at"] |= {"lesson": lesson_to_code(own_lesson([*more, *held]))}
+        run_fine(app)
+        assert [button.label[-3:] for button in app.button if button.key == "class.add"] == [label] * bool(label)
+        assert f"{catalogue('en')['class.no_answer_marked'].partition('{')[0]}“Without" in texts(app)
     click(app, "add")
     assert "class.add" not in [button.key for button in app.button]
     asked(["one"])

@@ -21,6 +21,7 @@ from pages.school.lessons.wording import left_out, title_of
 from pages.school.lessons.written import (
     OWN,
     LessonError,
+    is_read,
     lesson_from_code,
     lesson_to_code,
     opened_at,
@@ -50,18 +51,31 @@ def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None
         return usual, error
 
 
-def with_new(lesson: Lesson, choice: Choice) -> tuple[str, int]:
-    """The code of a class's lesson with the questions behind it that only the teacher's own lesson has, and how many
-    they are. May raise LessonError.
+def unasked(question: Question) -> str:
+    """Why no class is asked a teacher's question, as the name of a text: it does not fit on a projector, or nobody can
+    be told whether he is right; "" if it can be asked.
+    """
+    own = question.own
+    if own is None:
+        return ""
+    bare = question.measure is None and own.answer is None
+    return "too_long" if not is_read(own) else "no_answer_marked" if bare else ""
+
+
+def with_new(screen: Screen, lesson: Lesson, choice: Choice) -> tuple[str, int, list[Question]]:
+    """The code of a class's lesson with the questions behind it that only the teacher's own lesson has and that can be
+    asked here, how many they are, and those that cannot. May raise LessonError.
     """
     known = [(one.row, one.place, one.own) for one in lesson.questions]
     own, _ = lesson_of(choice, lesson)
     new = [one for one in own.questions if (one.row, one.place, one.own) not in known]
-    if not new or own.name != OWN or lesson.twice:
-        return "", 0
-    code = lesson_to_code(own_lesson([*lesson.questions, *new], title_of(lesson)))
-    lesson_from_code(code)
-    return code, len(new)
+    if own.name != OWN or lesson.twice:
+        return "", 0, []
+    added = [one for one in new if not unasked(one) and truth_here(screen, one)]
+    code = lesson_to_code(own_lesson([*lesson.questions, *added], title_of(lesson))) if added else ""
+    if code:
+        lesson_from_code(code)
+    return code, len(added), [one for one in new if one not in added]
 
 
 def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int, ...] | None:

@@ -19,7 +19,6 @@ from pages.school.lessons.written import (
     OWN_GESTURES,
     VIEWS,
     LessonError,
-    is_read,
     lesson_from_code,
     lesson_to_code,
     opened_at,
@@ -32,7 +31,7 @@ from pages.school.questions.case import NEAR, Case
 from pages.school.questions.pictures import has_picture
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
-from pages.school.teaching.cases import case_of, not_asked, truth_here
+from pages.school.teaching.cases import case_of, not_asked, truth_here, unasked
 from pages.screen.frame.pickers import LASTING, lasted, lasting, set_lasting
 from pages.screen.link import chosen, select
 
@@ -74,8 +73,8 @@ def _held(screen: Screen, lesson: Lesson) -> None:
             place = f" · {literal(_view(screen, question))}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
             left_out = "" if truth_here(screen, question) else f"  \n:gray[{not_asked(screen, [question])}]"
-            if question.own and not is_read(question.own):
-                left_out = f"  \n:orange[{t('class.too_long', names=literal(shortened(called(question))))}]"
+            if lacks := unasked(question):
+                left_out = f"  \n:orange[{t(f'class.{lacks}', names=literal(shortened(called(question))))}]"
             said = f"{number + 1}. {literal(called(question))} · {minutes}{place}{left_out}"
             st.markdown(said, width="stretch")
             acts = {"up": ("arrow_upward", _raise), "edit": ("edit", _edit), "remove": ("close", _remove)}

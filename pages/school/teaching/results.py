@@ -19,6 +19,7 @@ from pages.school.teaching import pictures
 from pages.school.teaching.cases import hidden_in, with_new
 from pages.school.teaching.desk import INPUT
 from pages.school.teaching.lecture import Lecture
+from pages.school.teaching.start import not_asked
 from pages.screen.components.chart import chart
 from pages.screen.frame.navigation import open_with
 
@@ -198,13 +199,14 @@ def chosen_since(lecture: Lecture) -> None:
     """
     if lecture.phase is Phase.LOBBY or lecture.is_told:
         try:
-            code, count = with_new(lecture.lesson, lecture.own_choice)
+            code, count, left = with_new(lecture.screen, lecture.lesson, lecture.own_choice)
         except LessonError as error:
             st.warning(t(f"lesson.error.{error.reason}", **error.values), icon=":material/error:")
         else:
             look = {"icon": ":material/playlist_add:", "type": "tertiary", "key": "class.add"}
             if count:
                 st.button(word("add", count=count), on_click=lecture.desk.add, args=(code,), **look)
+            not_asked(lecture.screen, left)
     waits = lecture.phase is Phase.LOBBY or (lecture.is_told and bool(lecture.coming))
     if not (waits and lecture.desk.differs(lecture.own_choice)):
         return

@@ -10,7 +10,6 @@ from pages.school.classroom.door import BusyError
 from pages.school.classroom.store import UnavailableError, UnknownClassError, store
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
-from pages.school.lessons.written import is_read
 from pages.school.questions.case import OWN
 from pages.school.questions.question import Question
 from pages.school.study.lesson import STUDY
@@ -64,15 +63,9 @@ def draw(screen: Screen, lesson: Lesson, reads: str, clear: Sequence[Question], 
 
 def not_asked(screen: Screen, left_out: Sequence[Question]) -> None:
     """Names of the questions that the class is not asked, and why."""
-    long = [one for one in left_out if one.own and not is_read(one.own)]
-    rest = [one for one in left_out if one not in long]
-    measured, unmarked = ([one for one in rest if bool(one.measure) is ours] for ours in (True, False))
-    if measured:
-        st.markdown(cases.not_asked(screen, measured))
-    if unmarked:  # a teacher's question without an answer: nobody can be told whether he is right
-        st.markdown(text("no_answer_marked", names=shorts_of(unmarked)))
-    if long:
-        st.markdown(text("too_long", names=shorts_of(long)))
+    for why in ("", "no_answer_marked", "too_long"):
+        if those := [one for one in left_out if cases.unasked(one) == why]:
+            st.markdown(text(why, names=shorts_of(those)) if why else cases.not_asked(screen, those))
 
 
 def shorts_of(questions: Iterable[Question]) -> str:
