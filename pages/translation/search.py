@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model.analysis import fixed
 from model.search import LENGTH_PENALTY, Node, score
 from pages.drawing.figures import Branch, branches
 from pages.drawing.picture import Picture
-from pages.drawing.text import literal, texts_of
-from pages.drawing.text.numbers import percent, two
+from pages.drawing.text import literal, t, texts_of
+from pages.drawing.text.numbers import gives, percent, two
 from pages.screen.components.tables import markdown_table
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
@@ -60,7 +61,7 @@ def tree(screen: Written, pen: Pen) -> None:
                 log_p=two(node.log_probability),
                 fate=word(f"fate_{node.fate}", score=two(score(node.log_probability, len(node.ids)))),
             ),
-            fate=node.fate,
+            goes_on=node.fate not in ("dropped", "left"),
             on_path=node.ids == screen.written.ids[: step + 1],
         )
 
@@ -101,11 +102,14 @@ def found(screen: Written) -> None:
     lines = []
     for number in sorted(range(len(every)), key=lambda number: -every[number].score):
         one, mark = every[number], "**" if number == shown else ""
-        numbers = [two(value) for value in (one.log_probability, one.score)]
-        cells = [names[number], literal(one.text), numbers[0], str(len(one.ids)), numbers[1]]
+        log_p, pieces = one.log_probability, len(one.ids)
+        by_score = gives(score(float(fixed(log_p)), pieces), one.score).removeprefix("= ")
+        cells = [names[number], literal(one.text), two(log_p), str(pieces), by_score]
         lines.append([f"{mark}{cell}{mark}" if cell else "" for cell in cells])
     with st.container(key="working.translation.found"):
         st.markdown(markdown_table(columns, lines, ":--|:--|--:|--:|--:"))
+        if "≈" in str(lines):
+            st.caption(t("words.read.approximate"))
 
 
 def greedy_or_beam(screen: Written) -> str:

@@ -22,12 +22,12 @@ from pages.drawing.place import Place
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import catalogue
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import percent, two
 from pages.screen.frame import line
 from pages.screen.runs import pipelines
 from pages.translation.decoder import BLOCKS, quantities_of
 from pages.translation.pictures import LEAST, lines
-from pages.translation.search import greedy_or_beam
+from pages.translation.search import WIDE, greedy_or_beam
 from pages.translation.writing import BLEU, READY, UNSURE, clearest, likelihood, mean_probability
 from tests.model.making import MINILM
 from tests.networks import untrained_translator
@@ -112,16 +112,30 @@ def test_the_reader_may_ask_for_either_language() -> None:
 # -- the search ----------------------------------------------------------------------------------------------------
 
 
+def test_in_the_tree_only_what_goes_on_is_black() -> None:
+    for sentence in (ENGLISH, CHINESE):
+        nodes, path = run_of(sentence).search.nodes, run_of(sentence).written
+        (black,) = [one["text"] for one in figure(opened(sentence, tab="search"))["data"]
+                    if one["mode"] == "text" and "color" not in one["textfont"]]  # fmt: skip
+        assert {node.fate for node in nodes} == {"kept", "ended", "dropped", "left"}
+        assert len(black) == sum(node.fate in ("kept", "ended") for node in nodes) - len(path)
+
+
 def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
-    app, trace = opened(tab="search"), run_of()
+    app, trace, signs = opened(TIRED, tab="search"), run_of(TIRED), set()
+    told = said(app).replace("*", "").replace("\\", "")
     marks = next(one for one in figure(app)["data"] if one.get("hovertemplate"))
-    assert len(marks["text"]) == len(trace.search.nodes)
-    for node, hover in zip(trace.search.nodes, marks["text"], strict=True):
+    first = int(figure(app)["layout"]["xaxis"]["ticktext"][0])
+    shown = [node for node in trace.search.nodes if first <= len(node.ids) < first + WIDE]
+    for node, hover in zip(shown, marks["text"], strict=True):
         assert f"log P {node.log_probability:.2f}".replace("-", "−") in hover
     for one in (trace.greedy, *trace.beams):
-        assert f"| {one.text} | {one.log_probability:.2f}" in said(app).replace("**", "")
-        assert f"| {one.log_probability / len(one.ids) ** LENGTH_PENALTY:.2f} |" in said(app).replace("**", "")
-    assert f"score = log P ÷ pieces^{LENGTH_PENALTY}" in said(app).replace("\\", ""), "as its column says"
+        log_p, pieces = two(one.log_probability), len(one.ids)
+        by_hand = two(float(log_p.replace("−", "-")) / pieces**LENGTH_PENALTY)
+        signs.add(sign := "" if by_hand == two(one.score) else "≈ ")
+        assert f"| {one.text} | {log_p} | {pieces} | {sign}{two(one.score)} |".replace("−", "-") in told
+    assert f"score = log P ÷ pieces^{LENGTH_PENALTY}" in told, "as its column says"
+    assert signs == {"", "≈ "} and "≈: computed" in told and "≈" not in said(opened(tab="search"))
 
 
 @pytest.mark.parametrize("step", [1, 5, 9, 14])

@@ -181,14 +181,15 @@ class Branch:
     parent: int | None  # the row of the candidate that it continues, one column before
     text: str
     hover: str
-    fate: str  # "forced", "kept", "ended", "dropped", "left"
+    goes_on: bool  # or is a whole sentence
     on_path: bool = False  # of the translation on screen
 
 
 def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
     """The candidates of a beam search: a column for each step, the likeliest on top, lines to those that they continue.
 
-    Candidates of the translation on the screen are marked; dropped ones are grey. A click gives (index in `nodes`, 0).
+    Candidates of the translation on the screen are marked; those that do not go on are grey. A click gives (index in
+    `nodes`, 0).
     """
     columns = [node.column for node in nodes]
     first, last = min(columns), max(columns)
@@ -200,8 +201,8 @@ def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
         lines.append(stroke(ends, ink, width, opacity=0.7))
     for some, style, colour in (
         ([n for n in nodes if n.on_path], "b", {"color": ACCENT}),
-        ([n for n in nodes if not n.on_path and n.fate != "dropped"], "span", {}),
-        ([n for n in nodes if not n.on_path and n.fate == "dropped"], "span", {"color": BEFORE}),
+        ([n for n in nodes if not n.on_path and n.goes_on], "span", {}),
+        ([n for n in nodes if not n.on_path and not n.goes_on], "span", {"color": BEFORE}),
     ):
         styled = [f"<{style}>{label(node.text)}</{style}>" for node in some]
         font = {"size": font_size() + 1, **colour}
