@@ -156,8 +156,8 @@ TOP = """() => {
 }"""
 #: Whether the slim line lies on the upper edge of what has the focus.
 COVERED = """() => {
-  const { left, top, width } = document.activeElement.getBoundingClientRect()
-  return Boolean(document.elementFromPoint(left + width / 2, top + 2)?.closest('.stays'))
+  const one = document.activeElement, { left, top, width } = one.getBoundingClientRect()
+  return one !== document.body && Boolean(document.elementFromPoint(left + width / 2, top + 2)?.closest('.stays'))
 }"""
 
 
