@@ -19,6 +19,7 @@ from pages.drawing.figures.base import (
     at,
     axis_layout,
     ink_on,
+    legible,
     on_screen,
     scale,
     stroke,
@@ -209,7 +210,10 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
     ]
     for trace in traces:
         trace["showlegend"] = trace["type"] == "bar"
-    times: dict = {"text": f"<b>{label(words['times'])}</b>", "font": {"size": font_size() + 1, "color": ACCENT}}
+    times: dict = {
+        "text": f"<b>{label(words['times'])}</b>",
+        "font": {"size": font_size() + 1, "color": legible(ACCENT)},
+    }
     times |= {"x": 0.04, "y": max(rows) + 0.42, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     deep = max(row for _, row in at_place.values())
     longest = max(max(bars["x"], default=0.0) for bars in traces if bars["type"] == "bar") or 1.0

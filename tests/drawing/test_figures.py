@@ -12,11 +12,12 @@ from plotly.colors import hex_to_rgb
 
 from model.overview import painter
 from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, over_drawing, tiles
-from pages.drawing.figures.base import SIGNED, signed_colours, text_width
+from pages.drawing.figures.base import ROLE_COLOURS, SIGNED, signed_colours, text_width
 from pages.drawing.figures.curves import adding_up, waterfall, waves
 from pages.drawing.figures.matrices import Matrix, abreast
 from pages.drawing.figures.points import SIDES, USUAL_SIZE, queries_and_keys
 from pages.drawing.figures.theme import LARGE, draw_on, letters
+from pages.drawing.figures.writing import Branch, branches, writing
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
 
@@ -110,6 +111,21 @@ def test_what_is_written_on_a_bar_has_a_contrast_of_4_5_whatever_its_colour() ->
     for ground, ink in [*pairs, (one.marker.color, one.insidetextfont.color)]:
         low, high = sorted((luminance(ground), luminance(ink)))
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, ink)
+
+
+@pytest.mark.parametrize(("ground", "page"), [("light", "#fdfdfc"), ("dark", "#0f1420")])
+def test_words_in_a_colour_have_a_contrast_of_4_5_to_the_page(ground: str, page: str) -> None:
+    draw_on(ground, big=False)
+    nodes = [Branch(0, row, None, "a", "", goes_on=row < 2, on_path=not row) for row in range(3)]
+    ends, across, back = Axis("", ["a", "b", "c"]), np.array([0.7, 0.2, 0.1]), np.array([1.0])
+    written = writing(ends, ends, 0, across, back, np.array([0.9, 0.2]), least=0.1, lit=1)
+    drawn = [*branches(nodes, "", "").data, *written.data]
+    told = " ".join(str((one["text"], one["textfont"])) for one in drawn if one.get("mode") == "text")
+    inks = {*re.findall(r"color\W+(#\w{6})", told)}
+    draw_on("light", big=False)
+    faint = [ink for ink in {*inks, *ROLE_COLOURS[ground].values()}
+             if np.ptp(np.log([luminance(ink) + 0.05, luminance(page) + 0.05])) < np.log(4.5)]  # fmt: skip
+    assert len(inks) >= 4 and not faint
 
 
 @pytest.mark.parametrize(("least", "wanted"), [(0.02, {(0, 0), (0, 1), (1, 1)}), (0.5, {(0, 0), (1, 1)})])

@@ -28,7 +28,7 @@ LESS, MORE = "#3a86c8", "#c4660a"
 SHARES = [list(stop) for stop in get_colorscale("Cividis")]
 #: The colours of Q, K and V everywhere.
 ROLE_COLOURS = {
-    "light": {"Q": "#0072B2", "K": "#C25B00", "V": "#00795A"},
+    "light": {"Q": "#0072B2", "K": "#BC5800", "V": "#00795A"},
     "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
 }
 ACCENT = "#CC79A7"
@@ -38,6 +38,7 @@ GREY = "#8a8f98"  # for comparison only
 #: Input, addition, output: not the colours of Q, K and V.
 BEFORE, ADDED, AFTER = GREY, ACCENT, "#7b6fd0"
 INK = {"light": "#172033", "dark": "#e8edf6"}  # for words read at a distance
+PAGE = {"light": "#fdfdfc", "dark": "#0f1420"}
 USUAL_WIDTH = 480  # pixels: the axis of a picture with arithmetic beside it
 WHOLE_WIDTH = 1150  # pixels: the axis of a picture alone in a presentation
 #: Cells that have an invisible marker each; in larger maps only every second column has them, or every third, …
@@ -82,11 +83,16 @@ def label(text: str) -> str:
 def ink_on(colour: str) -> str:
     """Black or white: whichever reads better on this colour (#rrggbb), with a contrast of at least 4.5.
 
-    Source: WCAG 2.2; black and white contrast equally with a relative luminance of 0.179.
+    Black and white contrast equally with a relative luminance of 0.179.
     """
+    return "#000000" if _luminance(colour) > 0.179 else "#ffffff"
+
+
+def _luminance(colour: str) -> float:
+    """The relative luminance of #rrggbb. Source: WCAG 2.2."""
     shares = [part / 255 for part in hex_to_rgb(colour)]
     red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares)
-    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def tint(colour: str, opacity: float) -> str:
@@ -95,9 +101,10 @@ def tint(colour: str, opacity: float) -> str:
 
 
 def legible(colour: str) -> str:
-    """A colour half-way to that of letters, for names in it."""
-    pairs = zip(hex_to_rgb(colour), hex_to_rgb(INK[mode()]), strict=True)
-    return "#" + "".join(f"{(own + ink) // 2:02x}" for own, ink in pairs)
+    """A colour for words: as it is, or as much nearer to that of letters as a contrast of 4.5 to the page needs."""
+    pairs, page = [*zip(hex_to_rgb(colour), hex_to_rgb(INK[mode()]), strict=True)], _luminance(PAGE[mode()])
+    mixed = ("#" + "".join(f"{(own * (8 - n) + ink * n) // 8:02x}" for own, ink in pairs) for n in range(9))
+    return next(one for one in mixed if abs(math.log((_luminance(one) + 0.05) / (page + 0.05))) >= math.log(4.5))
 
 
 def sign_colours(values: np.ndarray) -> list[str]:

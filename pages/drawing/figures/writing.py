@@ -15,6 +15,7 @@ from pages.drawing.figures.base import (
     Figure,
     figure_of,
     label,
+    legible,
     look,
     role_colours,
     stroke,
@@ -91,7 +92,7 @@ def writing(
     ]
     names = _names(shown, 0, y_source, size, read)
     later = dict.fromkeys(range(step + 2, n_target), BEFORE)
-    doubtful = [f";color:{MORE}" * bool(share < DOUBTFUL) for share in (1, *sure)]
+    doubtful = [f";color:{legible(MORE)}" * bool(share < DOUBTFUL) for share in (1, *sure)]
     shown = [
         label(name) + small(size - 4, look, share)
         for name, look, share in zip(target.labels, doubtful, behind, strict=True)
@@ -166,7 +167,7 @@ def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: Mappi
         bold = colour not in ("", BEFORE)
         shown = [f"<b>{words[i]}</b>" if bold else words[i] for i in places]
         spaced = [f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in shown]
-        font = {"size": size} | ({"color": colour} if colour else {})
+        font = {"size": size} | ({"color": legible(colour)} if colour else {})
         side = "middle right" if x else "middle left"
         names.append(words_at([(x, y[i]) for i in places], spaced, textposition=side, textfont=font))
     return names
@@ -200,9 +201,9 @@ def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
         ends = [end for n in pairs for end in ((n.column - 0.7, n.parent), (n.column - 0.3, n.row), BREAK)]
         lines.append(stroke(ends, ink, width, opacity=0.7))
     for some, style, colour in (
-        ([n for n in nodes if n.on_path], "b", {"color": ACCENT}),
+        ([n for n in nodes if n.on_path], "b", {"color": legible(ACCENT)}),
         ([n for n in nodes if not n.on_path and n.goes_on], "span", {}),
-        ([n for n in nodes if not n.on_path and not n.goes_on], "span", {"color": BEFORE}),
+        ([n for n in nodes if not n.on_path and not n.goes_on], "span", {"color": legible(BEFORE)}),
     ):
         styled = [f"<{style}>{label(node.text)}</{style}>" for node in some]
         font = {"size": font_size() + 1, **colour}
