@@ -520,13 +520,13 @@ def _edited(
     """Apply the run's edits to the decomposition at a key.
 
     Edits are affine here; their constant term is a part called `own`. reads: decompositions of what the key is computed
-    from, since an edit may return one of those. head: if the parts are of one head.
+    from, since an edit may return one of those that are recorded. head: if the parts are of one head.
     """
     if key not in trace.edited:
         return parts
 
     def changed(name: Any) -> np.ndarray:
-        read = {of: np.full(trace[of].shape, sources.get(name, 0.0)) for of, sources in reads.items()}
+        read = {of: np.full(trace[of].shape, part.get(name, 0.0)) for of, part in reads.items() if of in trace}
         value = trace.change(key, np.full(trace[key].shape, parts.get(name, 0.0)), read)
         return value if head is None else value[head]
 

@@ -136,6 +136,15 @@ def test_a_lead_is_the_sum_of_its_parts_as_they_join_in_order(name: str, heads: 
         assert lead.value - lead.parts[source] == pytest.approx(left[1] - left[2], abs=1e-4)
 
 
+@pytest.mark.parametrize("name", ["trained digits", "trained text", "trained flat"])
+@pytest.mark.parametrize("edit", [Edit("logits", "scale", 2.0), Edit("logits", "zero")])
+def test_a_lead_of_logits_that_were_changed_has_the_edits_part(name: str, edit: Edit) -> None:
+    trace = pipeline(name)(trace_of(name).subject, [edit])
+    lead, logits = of_lead(trace, 1, 0, 0), trace["logits"].reshape(-1, trace["logits"].shape[-1])[0]
+    if lead.exact:
+        assert sum(lead.parts.values()) == pytest.approx(lead.value, abs=1e-4) == logits[1] - logits[0]
+
+
 @pytest.mark.parametrize("name", ["trained text", "trained digits", "two sentences"])
 def test_a_part_of_a_lead_is_the_same_however_far_it_is_opened(name: str) -> None:
     trace = trace_of(name)
