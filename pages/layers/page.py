@@ -121,7 +121,8 @@ def trajectories(screen: Screen, pen: Pen) -> None:
 
 def by_layers(screen: Screen, pen: Pen) -> None:
     """How alike two inputs are after each layer, and the vector of one to what it is in the end."""
-    run, *others = screen.pair or (screen.run,)
+    run, pair = screen.run, screen.pair or ()
+    others = pair[:1] if screen.shows == "other" else pair[1:]
     curves, called = {}, ""
     if is_headless(screen):
         way = next(iter(ways_of(screen).values()))
