@@ -24,7 +24,7 @@ class Answers:
     kind: "word" (at each token), "class", "label" (true or false), "number", "tag" (of a token), "bound" (start and end
     of a part of the text), or "none". rows: token -> bars; -1 is the whole input. lens: token -> bars after each layer,
     if computed. reads: the one token whose row an answer for the whole input is read from. right: token -> the true
-    word. unread: see `unread`.
+    word. altered: see `altered`.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class Answers:
     lens: dict[int, list[list[Bar]]]
     reads: int | None = None
     right: dict[int, str] | None = None
-    unread: Sequence[int] = ()
+    altered: Sequence[int] = ()
 
     @property
     def described(self) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class Answers:
             "lens": self.lens,
             "reads": self.reads,
             "right": self.right or {},
-            "unread": self.unread,
+            "altered": self.altered,
         }
 
 
@@ -85,14 +85,17 @@ def _of_words(trace: Run, asked: Sequence[int], right: dict[int, str] | None) ->
     places = list(asked) if logits.size > MOST_LOGITS else range(len(trace.tokens))
     rows = {place: best_words(logits[place], names) for place in places}
     return Answers(
-        "word", rows, {place: _lens(trace, place, names) for place in asked[:LENS]}, right=right, unread=unread(trace)
+        "word", rows, {place: _lens(trace, place, names) for place in asked[:LENS]}, right=right, altered=altered(trace)
     )
 
 
-def unread(trace: Run) -> list[int]:
-    """The tokens of whose word a run holds nothing, since changes made its vector 0: it can only be guessed."""
-    kept = [trace[key].any(axis=-1) for key in ("embedding.tokens", trace.graph.embedded)]
-    return np.flatnonzero(~np.all(kept, axis=0)).tolist()
+def altered(trace: Run) -> list[int]:
+    """The tokens whose word is not read as it is, since changes altered its vector: an answer there is no mere copy."""
+    words = "embedding.tokens"
+    made = {key for key in trace.edited if key == words or words in trace.graph.ancestors(key)}
+    edits = [edit for edit in trace.edits if edit.key in made]
+    places = {place for edit in edits for place in (edit.token, *[edit.from_token] * (edit.operation == "swap"))}
+    return [i for i in range(len(trace.tokens)) if {i, None} & places]
 
 
 def best_words(logits: np.ndarray, names: Sequence[str]) -> list[Bar]:

@@ -1,7 +1,6 @@
 """The pictures of the residual stream: how alike its vectors are, whence they come, their way, and the logit lens."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, placed, rollout
 from model.operations.working import Table, terms_table
-from model.overview.answers import unread
+from model.overview.answers import altered
 from model.translator import CHINESE
 from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths
 from pages.drawing.figures.curves import adding_up
@@ -263,13 +262,14 @@ class Guesses(NamedTuple):
 
     best, shares: the likeliest words and how likely they are, (1 + layers, BEST). followed: some words: one, another
     that it is compared with, and what is likeliest in the end. ranks: where they stand among all words,
-    from 1, (1 + layers, word). mapped: whether by the calibrated lens.
+    from 1, (1 + layers, word). likeliest: in the end. mapped: whether by the calibrated lens.
     """
 
     best: np.ndarray
     shares: np.ndarray
     followed: list[int]
     ranks: np.ndarray
+    likeliest: First
     mapped: bool = False
 
     @property
@@ -290,7 +290,8 @@ def guesses(probabilities: np.ndarray, output: int | None = None) -> Guesses:
     own = int(best[-1, 0]) if output is None else output
     followed = [*dict.fromkeys([own, *best[-1, :2].tolist(), *best[:0:-1, 0].tolist(), *best[-1].tolist()])][:FOLLOWED]
     ranks = 1 + (probabilities[:, None] > probabilities[:, followed, None]).sum(axis=2)
-    return Guesses(best, np.take_along_axis(probabilities, best, axis=1), followed, ranks)
+    likeliest = first(probabilities[-1], decimal)
+    return Guesses(best, np.take_along_axis(probabilities, best, axis=1), followed, ranks, likeliest)
 
 
 def _scripts(words: Iterable[str]) -> set[bool]:
@@ -308,13 +309,13 @@ def words(run: Trace, place: Place, found: Guesses, to_hide: str = "") -> Pictur
     strange = bool(own) and bool(set().union(*early) - own - last)
     hint = " ".join([found.hint, *[text("lens_script")] * (strange and not found.mapped)])
     if place.output is None:
-        copied = found.best[-1, 0] == run.ids[place.token] and place.token not in unread(run)
+        copied = found.best[-1, 0] == run.ids[place.token] and place.token not in altered(run)
         said = _read(
             run,
             place,
             "read.copied" if copied else "read.guess",
             found.best[:, 0],
-            replace(first(found.shares[-1], decimal), of=len(every)),
+            found.likeliest,
             f"{to_hide} {hint}" if copied and to_hide else hint,
         )
     else:

@@ -288,10 +288,15 @@ def test_of_a_sentence_encoder_the_result_is_one_vector() -> None:
     assert answers_of(load(str(MINILM))("i love you .")).kind == "vector"
 
 
-def test_a_word_whose_vector_is_taken_away_is_not_in_the_run() -> None:
-    none, gone = [Edit("embedding.positions", "zero")], [Edit("embedding.sum", "remove", token=2)]
-    for edits, unread in ((none, []), (gone, [2]), ([*gone, Edit("embedding.tokens", "zero", token=4)], [2, 4])):
-        assert answers_of(load("text")("the dog chased the cat .", edits)).described["unread"] == unread
+def test_a_word_whose_vector_a_change_altered_is_not_read_as_it_is() -> None:
+    gone, swapped = Edit("embedding.sum", "remove", token=2), Edit("embedding.tokens", "swap", token=4, from_token=1)
+    for edits, altered in (
+        ([Edit("embedding.positions", "zero"), Edit("layers.0.attention.Q", "zero")], []),
+        ([gone], [2]),
+        ([gone, swapped], [1, 2, 4]),
+        ([Edit("embedding.tokens", lambda whole: whole / 2)], [*range(9)]),
+    ):
+        assert answers_of(load("text")("the dog chased the cat .", edits)).described["altered"] == altered
 
 
 # -- changes ---------------------------------------------------------------------------------------------------------

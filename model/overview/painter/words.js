@@ -73,7 +73,7 @@ export function reading(run, place, i) {
   const { words, notes, cut } = run, nodes = said(...attends(run, place, i)), bars = run.bars(i), of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
   if (of && bars?.length) {
     const { alone, ...best } = ahead(bars)
-    const copies = of === 'read_word' && run.tokens[i] === best.name && !run.answers.unread?.includes(i)
+    const copies = of === 'read_word' && run.tokens[i] === best.name && !run.answers.altered?.includes(i)
     nodes.push(gap(words.read), ...said(words[!alone ? 'read_open' : copies ? 'read_copied' : of], { query: run.named[i], ...best }))
   }
   const [layer, head] = cut?.split('.').map(number => Number(number) + 1) ?? [], note = cut ? plain(words.cut, { layer, head }) : notes[i] ?? notes[-1]

@@ -136,7 +136,7 @@ def _text(name: str) -> str:
 def _without_winner(text: str, name: str, found: First) -> str:
     """A text whose sentence with {name} is replaced, from LEAD on, by one that says that no value is ahead."""
     kind = {1: "alone", 2: "tied_both"}.get(found.of, "tied_all") if found.ties == found.of else found.tie
-    said = {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}
+    said = {"value": found.value, "n": f"{found.ties:,}", "of": f"{found.of:,}"}
 
     def instead(sentence: str) -> str:
         if not (hit := re.search(rf"{{{name}(?::([^}}]*))?}}", sentence)):

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from model.analysis import likeliest, rank, word_at
-from model.overview.answers import unread
+from model.overview.answers import altered
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.answers import Choose, likeliest_outputs, moved_most, probabilities
 from pages.drawing.pictures.hidden_words import how_to_hide
@@ -63,7 +63,7 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
         same = best == screen.run.ids[place]
         word = word_at(screen.run.tokens, place)
         kind = "seen_other" if not same else "seen" if word == screen.run.tokens[place] else "seen_piece"
-        kind = "unread" if place in unread(screen.run) else kind
+        kind = "altered" if place in altered(screen.run) else kind
         offer = how_to_hide(screen, place) if kind in ("seen", "seen_piece") else ""
         return f"{t(f'words.read.{kind}', **said, word=word)} {offer}".strip()
     if truth is None:
