@@ -326,6 +326,9 @@ def test_chips_are_placed_by_three_taps() -> None:
 
 def test_a_word_is_judged_as_the_vocabulary_has_it() -> None:
     app = station("word")
+    assert not stands(app, "join.lacks_guess")
+    click(app, "word.send")
+    assert stands(app, "join.lacks_guess") and not said(app)
     app.text_input(key="lesson.word").set_value("Qwertyish")
     click(app, "word.send")
     assert not said(app) and asked(app, "word"), "no word of the network's is no guess"

@@ -23,10 +23,10 @@ def by_word(truth: Truth, _: Sequence[str], reader: Reader, key: str, give: Give
         typed = st.text_input(plain("lesson.your_word"), key=key, max_chars=40).strip()
         if typed and isinstance(reader, TextReader) and typed_word(reader, key) is None:
             st.caption(t("lesson.not_a_word", size=f"{len(reader.vocabulary):,}"))
-        look = {"type": "primary", "key": f"{key}.send"}
-        st.form_submit_button(
-            plain("lesson.send"), on_click=_if_any, args=(partial(typed_word, reader, key), give), **look
-        )
+        look: dict[str, Any] = {"type": "primary", "key": f"{key}.send"}
+        look |= {"on_click": _if_any, "args": (partial(typed_word, reader, key), give)}
+        if st.form_submit_button(plain("lesson.send"), **look) and not typed:
+            st.caption(t("join.lacks_guess"))
 
 
 def typed_word(reader: Reader, key: str) -> str | None:
