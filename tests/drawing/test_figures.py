@@ -261,13 +261,13 @@ def test_no_name_in_a_projected_plane_covers_another_and_the_joined_two_have_the
 
 def test_columns_beside_bars_stay_apart_on_a_phone_however_long_their_numbers() -> None:
     texts = [("y", ["14.33", ""]), ("− max", ["≈−10.88", ""]), ("exp", ["0.414", "2.259"])]
-    figure, wide = bars_with_numbers(np.ones(1), ["was"], ["0.18"], columns=texts, rests=["sum"]), 285  # pixels
+    figure, wide = bars_with_numbers(np.ones(1), ["was"], ["0.18"], columns=texts, rests=["sum"]), 241  # pixels
     table, layout = figure.data[-1], figure.layout["xaxis2"]
     across = wide * (layout["domain"][1] - layout["domain"][0]) / np.ptp(layout["range"])
     ends = {text: x * across for x, text in zip(table["x"], table["text"], strict=True)}
-    digit = 0.5 * table["textfont"]["size"]
-    assert ends["≈−10.88"] - ends["14.33"] > digit * len("≈−10.88")
-    assert ends["0.414"] - ends["≈−10.88"] > digit * len("0.414") and ends["14.33"] > digit * len("14.33")
+    digit = 0.46 * table["textfont"]["size"]
+    columns = zip(("14.33", "≈−10.88", "0.414"), (0, ends["14.33"], ends["≈−10.88"]), strict=True)
+    assert all(ends[text] - before > digit * (len(text) + 0.9) for text, before in columns), ends
 
 
 def test_a_number_stands_at_the_end_of_its_own_bar_beside_that_of_another_run() -> None:

@@ -163,7 +163,7 @@ def bars_with_numbers(
 
 def _with_columns(figure: Figure, bars: int, columns: Columns, rests: Sequence[str]) -> Figure:
     """The figure with columns of texts between names and bars, and further rows below."""
-    layout, rows, wide = figure.layout, bars + len(rests), 0.15 * len(columns)
+    layout, rows, wide = figure.layout, bars + len(rests), 0.175 * len(columns)
     layout["yaxis"] |= {"range": [rows - 0.4, -1.6], "anchor": "free", "position": 0}
     layout["xaxis"]["domain"] = [wide + 0.03, 1]
     widths = [BETWEEN + max(map(text_width, (head, *texts))) for head, texts in columns]
