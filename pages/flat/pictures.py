@@ -12,7 +12,7 @@ from pages.drawing.figures.base import frame, tint
 from pages.drawing.figures.curves import BLUE, ORANGE, grouped_bars
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.figures.matrices import Matrix, abreast
-from pages.drawing.figures.theme import big, scaled
+from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Numbers, Open, Picture, touched
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t, texts_of
@@ -120,9 +120,8 @@ def with_noise(run: Trace, place: Place, answer: str, p: np.ndarray, now: int) -
     if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
     names = Axis(word("noise"), [word("no_noise"), *_called(run).values()])
-    most = 1.15 if big() else 1.08
     figure = grouped_bars(
-        series, names, word("axis_p", answer=answer), [BLUE, ORANGE], value_range=(0, most), number=_above
+        series, names, word("axis_p", answer=answer), [BLUE, ORANGE], value_range=(0, 1.18), number=_above
     )
     for bars in figure.data:
         bars["textfont"] = {"size": scaled(11)}
