@@ -115,6 +115,7 @@ IN_PLOTLY: tuple[str | tuple[str, ...], ...] = (
     "hm",
     "heatmaplayer",
     "hoverlayer",
+    "hovertext",
     "js-plotly-tester",
     "l2p",
     "layer-above",

@@ -557,6 +557,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.draw = () => draw(place)
   place.onPaper = () => onPaper(place)
   place.classList.toggle('once', Boolean(place.wanted.once))
+  place.classList.toggle('picks', Boolean(place.wanted.picks))
   place.classList.toggle('large', Boolean(place.wanted.figure.layout.meta?.large))
   const ranked = place.wanted.figure.data.some(({ type, orientation }) => type === 'bar' && orientation === 'h')
   place.classList.toggle('named', ranked && Boolean(place.wanted.picks))
