@@ -116,7 +116,7 @@ def handed_over(*lines: str, **look: str) -> AppTest:
 
 def rows(app: AppTest) -> list[dict[str, str]]:
     """Rows of the table, by the keys of its columns."""
-    names = ("name", "reached", "far", "sentence", "task")
+    names = ("name", "reached", "far", "sentence")
     words = catalogue(app.session_state["lang"])
     (table,) = [frame.value for frame in app.dataframe]
     return [{name: row[words[f"homework.column_{name}"]] for name in names} for _, row in table.iterrows()]
@@ -130,7 +130,8 @@ def test_table_computes_itself_who_reached_the_goal() -> None:
     assert [row["name"] for row in found] == ["Li Hua", "2. Bo", ""]
     assert [row["reached"] for row in found] == ["✓", *"✗✗"]
     assert found[0]["sentence"] == SENTENCE
-    assert "“去”" in found[1]["far"] and "“在”" in found[0]["task"]
+    assert "“去”" in found[1]["far"] and words["homework.column_task"] not in app.dataframe[0].value
+    assert re.search(words["goal.line"].partition("{")[0] + ".*“在”", texts(app)), "said once"
     assert found[2]["far"] == words["goal.far.elsewhere"]
     assert words["homework.reached"].format(reached=1, all=3) in texts(app)
     wide = json.loads(app.dataframe[0].proto.columns)[words["homework.column_far"]]["width"]

@@ -22,7 +22,7 @@ from pages.drawing.picture import kind_of, says_words
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import MOST_OFF, MOST_WORD, Goal
-from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text import literal, plain, t, texts_of
 from pages.school.lessons.goals import TASKS, Standing, mark_of, not_yet
 from pages.school.lessons.task import in_words, judged, run_of
 from pages.school.questions.case import Case, leads
@@ -346,7 +346,11 @@ def _table(checked: Checked) -> None:
     table = as_table(checked)
     reached = sum(found.reached for found, _ in checked.found)
     st.markdown(text("reached", reached=reached, all=len(table)))
-    draw_table(table, "homework.table", column_config=column_widths(table), row_height=row_height(table))
+    shown, tasks = table, {*table[word("column_task")]} - {""}
+    if checked.goal or len(tasks) < 2:  # the last column would be cut where the table has no room for it
+        shown = table.drop(columns=word("column_task"))
+        st.caption("".join(t("goal.line", task=literal(task)) for task in tasks if not checked.goal))
+    draw_table(shown, "homework.table", column_config=column_widths(shown), row_height=row_height(shown))
     about = in_words(checked.goal) if checked.goal else word("title")
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "homework.csv"}
     name = f"{exports.file_name(word('title'))}.csv"
