@@ -116,6 +116,18 @@ def test_no_word_of_the_code_is_taken_for_one_of_streamlits(page: Page, app_url:
     expect(code).to_contain_text("-> Search:")
 
 
+def test_the_last_line_by_hand_keeps_off_the_border_below_it(page: Page, app_url: str) -> None:
+    visit(page, f"{app_url}/shapes_and_cost?lang=en&tab=walk")
+    last = page.get_by_text(catalogue("en")["shapes_and_cost.hand_times"].partition("{")[0])
+    expect(last).to_be_visible()
+    settle(page)
+    ends = [
+        box.evaluate("one => one.getBoundingClientRect().bottom")
+        for box in (last, page.locator(".st-key-working-cost"))
+    ]
+    assert ends[1] - ends[0] >= 6
+
+
 def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app_url: str) -> None:
     visit(page, f"{app_url}/shapes_and_cost?lang=en&tab=parameters&base=004")
     page.wait_for_function(f"() => ({LETTERS})()")
