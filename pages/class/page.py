@@ -9,7 +9,7 @@ import streamlit as st
 from model.analysis import as_read
 from pages.drawing.page import Draw, Page
 from pages.drawing.picture import kind_of
-from pages.drawing.screen import Screen
+from pages.drawing.screen import Screen, open_screen
 from pages.drawing.state.choice import OTHER, Choice
 from pages.drawing.text import t, texts_of
 from pages.school.classroom.questions import Shown, Told
@@ -28,6 +28,7 @@ from pages.school.teaching.lecture import Lecture
 from pages.screen.components.kept import kept
 from pages.screen.frame.contents import path_of
 from pages.screen.frame.pen import Pen
+from pages.screen.runs import pipelines
 
 text, word = texts_of("class")
 
@@ -116,8 +117,11 @@ def clear_here(screen: Screen, lesson: Lesson) -> tuple[dict[int, tuple[Question
 
 def first_asked(choice: Choice) -> Choice:
     """The choice whose input and hidden words the first question of a new class reads; in a class, with a gap."""
-    first = next((one for one in lesson_of(choice, ENCODER)[0].questions if not unasked(one)), None)
-    return gapped(choice) if choice.of_class or first is None else read_by(first, choice)
+    asked = [one for one in lesson_of(choice, ENCODER)[0].questions if not unasked(one)]
+    if not choice.of_class and any(one.measure is None for one in asked):  # ours before hers may not be clear here
+        screen = open_screen(choice.with_(edits=()), with_a_gap, source=pipelines)
+        asked = [one for one in asked if truth_here(screen, one)]
+    return gapped(choice) if choice.of_class or not asked else read_by(asked[0], choice)
 
 
 def to_phones(screen: Screen, question: Question, case: Case, truth: Truth) -> tuple[Shown, Told]:

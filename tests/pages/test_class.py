@@ -509,6 +509,7 @@ def of_hers(sentence: str, *, hidden: tuple[int, ...] | None = None, **values: A
         [QUESTIONS["weights"], of_hers("老师讲故事。", answer="two")],
         [of_hers("老师讲故事。"), of_hers("我爱你。", answer="two")],
         [QUESTIONS["source"], QUESTIONS["weights"]],
+        [QUESTIONS["digit"], of_hers("老师讲故事。", answer="two")],  # the first is not asked of a sentence
     ],
 )
 def test_before_a_class_it_says_what_the_first_question_reads(lesson: str | list[Question], classes: Store) -> None:
