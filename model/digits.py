@@ -56,7 +56,7 @@ def steps(image: object) -> Steps:
     raw = ink(grey(image))
     cropped = crop(raw)
     scaled = scale(cropped)
-    check_strokes(cropped, scaled, raw)
+    check_strokes(cropped, scaled)
     return Steps(raw, cropped, scaled, centre(scaled))
 
 
@@ -130,8 +130,8 @@ def scale(picture: Picture) -> Picture:
     return (small / np.float32(white)).clip(0, 1)
 
 
-def check_strokes(cropped: Picture, scaled: Picture, raw: Picture) -> None:
-    """Raises DigitError where the ink is one dot, one filled patch, or scattered everywhere.
+def check_strokes(cropped: Picture, scaled: Picture) -> None:
+    """Raises DigitError where the ink is one filled patch, such as a dot, or scattered everywhere.
 
     All 60 000 training images of MNIST stay within the bounds.
     """
@@ -145,8 +145,7 @@ def check_strokes(cropped: Picture, scaled: Picture, raw: Picture) -> None:
     if scraps > 5 or outline > 2.7 or (roughness > 2.5 and (covered > 0.55 or scraps > 3)):
         raise DigitError("noise", **measured)
     if min(scaled.shape) >= 0.7 * BOX and (filled > 0.8 or (filled > 0.5 and outline < 0.97)):
-        dot = max(cropped.shape) < max(raw.shape) / 2
-        raise DigitError("too_small" if dot else "all_ink", **measured)
+        raise DigitError("all_ink", **measured)
 
 
 def edges(picture: Picture) -> float:

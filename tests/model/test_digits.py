@@ -130,7 +130,7 @@ REFUSED = {
     "empty dark pad": ("blank", np.zeros((280, 280))),
     "almost nothing": ("blank", DICE.normal(0.1, 0.001, (50, 50))),
     "filled patch": ("all_ink", np.pad(np.ones((200, 200)), 40)),
-    "a dot": ("too_small", dot(280, 10)),
+    "a dot": ("all_ink", dot(280, 10)),
     "a speck": ("too_small", np.pad(np.ones((2, 3)), 100)),
     "a hair's width of picture": ("too_small", np.arange(5000.0)[None]),
     "even noise": ("noise", DICE.random((28, 28))),

@@ -94,14 +94,13 @@ function shrunk(picture, rows) {
   })
 }
 
-/* Why the ink is no digit: a dot, a filled area, or noise; undefined if it may be one. */
+/* Why the ink is no digit: a filled area, such as a dot, or noise; undefined if it may be one. */
 function strokes(cropped, scaled) {
   const flat = scaled.flat(), filled = sum(flat) / flat.length, covered = share(flat, value => value > .15)
   const height = scaled.length, width = scaled[0].length, outline = edges(scaled) / (2 * (height + width))
   const roughness = edges(cropped) / sum(cropped.flat()), scraps = islands(scaled)
   if (scraps > 5 || outline > 2.7 || (roughness > 2.5 && (covered > .55 || scraps > 3))) return 'digit_noise'
-  if (Math.min(height, width) >= .7 * BOX && (filled > .8 || (filled > .5 && outline < .97)))
-    return Math.max(cropped.length, cropped[0].length) < SIDE / 2 ? 'digit_too_small' : 'digit_all_ink'
+  if (Math.min(height, width) >= .7 * BOX && (filled > .8 || (filled > .5 && outline < .97))) return 'digit_all_ink'
 }
 
 function edges(picture) {
