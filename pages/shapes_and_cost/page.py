@@ -65,7 +65,7 @@ MODULES = "tokens", "queries_keys_values", "attention", "heads", "add_and_norm",
 
 def show_walk(screen: Screen, pen: Pen) -> None:
     """Every step from input to answer as a box with its shape; beside it the chosen one, worked out."""
-    now = encoder_settings(screen, pen)
+    now = encoder_settings(screen, pen, batch=True)
     size = now.config, now.n, now.batch
     steps = steps_of(*size)
     scores = next(place for place, step in enumerate(steps) if step.key.endswith("scores"))

@@ -62,8 +62,8 @@ def called(screen: Screen, name: str) -> str:
     return screen.choice.model if name == HERE else word(f"presets.{name}")
 
 
-def encoder_settings(screen: Screen, pen: Pen) -> Settings:
-    """Draw the controls and return what they say; an impossible setting is explained and the last good one returned."""
+def encoder_settings(screen: Screen, pen: Pen, batch: bool = False) -> Settings:
+    """Draw the controls, that for B only if `batch` counts there, and return what they say; an impossible setting is explained and the last good one returned."""
     cost, here, tokens = screen.choice.cost, screen.run.config, len(screen.run.tokens)
     base = PRESETS.get(cost.of, here)
     try:
@@ -91,7 +91,8 @@ def encoder_settings(screen: Screen, pen: Pen) -> Settings:
             width=340,
         )
         _number("n", MOST_TOKENS, (cost.n or tokens) if words else now.n, cost, width=180, disabled=not words)
-        _number("batch", MOST_INPUTS, cost.batch, cost, width=220)
+        if batch:
+            _number("batch", MOST_INPUTS, cost.batch, cost, width=220)
         with st.popover(plain("common.more"), icon=":material/tune:"):
             for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
                 with place:
