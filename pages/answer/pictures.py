@@ -13,7 +13,7 @@ from model.checkpoints.span import best_span
 from model.measures.alike import Found
 from model.measures.judged import Cell
 from model.measures.siamese import AtWords
-from model.measures.sources import Lead, Part, made_of, of_sum
+from model.measures.sources import EDIT, Lead, Part, made_of, of_sum
 from model.rule import EVERY
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
 from pages.drawing.figures.theme import scaled
@@ -177,7 +177,7 @@ def heads_and_ffns(
     table, cell, every = by_head(run, lead), strongest_head(run, lead), outputs_of(run)
     title = wrote_word("heads", best=every[outputs[0]], other=every[outputs[1]])
     said = wrote("read_head", where=Place(*cell).where(), part=furthest(table[:, :-1], unsigned))
-    said += " " + wrote("read_sum", total=unsigned(lead.value))
+    said += " " + wrote(f"read_sum{'_changed' * bool(lead.parts.get(EDIT))}", total=unsigned(lead.value))
     return _map_of_heads(run, table, lead.value, cell, said, title, token, chosen, inside)
 
 

@@ -168,7 +168,9 @@ class Asked:
     def read_largest(self, parts: np.ndarray, total: float) -> str:
         largest, above = self.largest(parts), float(parts.sum())
         source = self.scores.of_keys[largest.place]
-        reason = word(f"because.{kind_of(source, self.screen.run)}", layer=layer_of(source) + 1, **self.names)
+        kind = kind_of(source, self.screen.run)
+        kind = "word" if kind == "patch" and self.key < self.screen.run.config.tokens_in_front else kind  # [CLS]
+        reason = word(f"because.{kind}", layer=layer_of(source) + 1, **self.names)
         said: dict[str, object] = {"what": self.what, "score": two(total), "above": two(abs(above))}
         said |= {"part": largest, "reason": reason}
         return text("read_above" if above > 0 else "read_below", **said, **self.names)

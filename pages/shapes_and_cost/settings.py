@@ -63,7 +63,10 @@ def called(screen: Screen, name: str) -> str:
 
 
 def encoder_settings(screen: Screen, pen: Pen, batch: bool = False) -> Settings:
-    """Draw the controls, that for B only if `batch` counts there, and return what they say; an impossible setting is explained and the last good one returned."""
+    """Draw the controls and return what they say; an impossible setting is explained and the last good one returned.
+
+    batch: whether several inputs at once count there.
+    """
     cost, here, tokens = screen.choice.cost, screen.run.config, len(screen.run.tokens)
     base = PRESETS.get(cost.of, here)
     try:

@@ -38,7 +38,7 @@ Number = tuple[int, int, int]
 #: probability, and the change of a lead that, of two answers, moves as much (at most a quarter of it).
 LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1, "cosine": 0.1, "turned": 0.1}
 WITHOUT_SIGN = ("moved", "turned")
-ROUNDING = 1e-6  # of float32: what is below moved nothing
+ROUNDING = 1e-6  # of float32, for numbers of 1: what is below moved nothing
 SURE = 0.95  # probability of an answer from which hardly any goes elsewhere
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
@@ -94,6 +94,11 @@ class Experiment:
     def names(self) -> tuple[str, str]:
         names = self.screen.outputs
         return names[self.of], names[self.against]
+
+    @property
+    def logit(self) -> float:
+        """The size of the largest logit: a lead is rounded as that is."""
+        return float(np.abs(self.screen.original["logits"]).max())
 
     @property
     def measure(self) -> str:
@@ -251,7 +256,7 @@ def effect_map(
         grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3, "showscale": False}
         if not over:  # cells to click, that say nothing yet
             figure.data[0] |= grey
-    elif np.abs(np.nan_to_num(values)).max() < ROUNDING:
+    elif np.abs(np.nan_to_num(values)).max() < ROUNDING * (lab.logit if lab.measure == "lead" else 1):
         said = text("read_no_effect", number=lab.measured)
     else:
         what = word(f"effect_{lab.measure}")
