@@ -18,7 +18,7 @@ from model.rule import EVERY
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
-from pages.drawing.pictures.answers import all_probabilities, by_softmax, digits_hidden, row_of
+from pages.drawing.pictures.answers import all_probabilities, by_softmax, row_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.pictures.sources import (
     Way,
@@ -28,7 +28,7 @@ from pages.drawing.pictures.sources import (
     layer_of,
 )
 from pages.drawing.place import Place
-from pages.drawing.text import class_label, literal, plain, texts_of
+from pages.drawing.text import class_label, digits_hidden, literal, plain, texts_of
 from pages.drawing.text.numbers import (
     decimal,
     first,
@@ -143,15 +143,16 @@ def built_up(run: Trace, lead: Lead, outputs: tuple[int, int], inside: Mapping[s
     most = furthest(steps, signed, among=range(1, len(steps)))
     moved = wrote("read_step", step=most, source=names[sources[most.place]])
     axis = Axis("", [*map(names.__getitem__, sources), wrote_word("total")])
-    figure = waterfall(steps, axis, wrote_word("axis_ahead", **told), grey=[0], rest=0, digits=digits_of(*steps))
+    figure = waterfall(steps, axis, wrote_word("axis_ahead", **told), grey=[0], digits=digits_of(*steps))
     figure.layout["hovermode"] = "y"
 
     def go(bar: int, _: int) -> Mapping[str, object] | None:
         way = inside.get(sources[bar]) if bar < len(sources) else None
         return way and way[1]
 
-    said = [ahead, moved, *([plain("source.click")] if inside else [])]
-    return Picture(figure, " ".join(said), title=wrote_word("lead", **told), picks=go)
+    click = f" {plain('source.click')}" if inside else ""
+    said = f"{ahead} {moved}{click}{digits_hidden(figure.data[0]['text'])}"
+    return Picture(figure, said, title=wrote_word("lead", **told), picks=go)
 
 
 def by_head(run: Trace, lead: Lead) -> np.ndarray:
@@ -299,15 +300,14 @@ def row_sums(run: Trace, place: Place, cells: np.ndarray, name: str = "rows", to
         names.append(plain("source.rest", n=len(rest)))
         values.append(float(sums[rest].sum()))
     axis = Axis("", [*names, alike_word(total)])
-    figure = waterfall(
-        np.array(values), axis, "", grey=[len(few)] * bool(rest), rest=len(few) if rest else None, digits=3
-    )
+    figure = waterfall(np.array(values), axis, "", grey=[len(few)] * bool(rest), digits=3)
     figure.layout["hovermode"] = "y"
 
     def choose(bar: int, _: int) -> dict[str, object] | None:
         return {"step" if name == "columns" else "token": few[bar]} if bar < len(few) else None
 
     read = alike(f"read_{name}", token=furthest(sums, three).named(placed(run.tokens)))
+    read += digits_hidden(figure.data[0]["text"])
     return Picture(figure, read, title=alike_word(name), shape=sums.shape, fixed=True, picks=choose)
 
 

@@ -34,7 +34,7 @@ def step_map(run: Trace, place: Place, prefix: str, step: str, **look: Any) -> P
     """One step of attention as a map. prefix: of the keys, "layers.2.attention.". look: as for `quantity_map`."""
     key = prefix + step
     rows, columns = (None, None) if step == "heads" else shown_places(run, place, key)
-    said = read_step(run, place, prefix, step, columns)
+    said = read_step(run, place, prefix, step, (rows, columns))
     look = {"title": plain(f"attention.{step}"), "large": step == "weights"} | look
     return quantity_map(run, place, key, said, rows=rows, columns=columns, **look)
 
@@ -62,7 +62,7 @@ def lines(run: Trace, place: Place, key: str) -> Picture:
     look = {"rows": rows, "columns": columns, "least": FAINTEST, "colours": line_colours()}
     return Picture(
         draw,
-        attends_most(run, place, key, columns),
+        attends_most(run, place, key, (rows, columns)),
         whole,
         title=plain("attention.weights"),
         quantity=run.quantity(key),

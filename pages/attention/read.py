@@ -12,6 +12,9 @@ from pages.drawing.place import Place
 from pages.drawing.text import t
 from pages.drawing.text.numbers import decimal, first, percent, three, two
 
+#: The queries and the keys that a map shows; None: all.
+Shown = tuple[Sequence[int] | None, Sequence[int] | None]
+
 
 def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
     """The steps of attention in order of computation: q · k (after its parts, if words and distances have their own),
@@ -29,10 +32,13 @@ def queries_and_keys(run: Trace, key: str) -> tuple[list[str], list[str]]:
     return list(queries), list(keys)
 
 
-def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | None = None) -> str:
-    """ "“it” attends most to “animal”: 0.66", and the share of its row not shown. columns: the keys shown, or all."""
+def attends_most(run: Trace, place: Place, key: str, shown: Shown = (None, None)) -> str:
+    """ "“it” attends most to “animal”: 0.66", and the share of its row not shown."""
     queries, keys = queries_and_keys(run, key)
+    rows, columns = shown
     token, places = place.row(key), [*range(len(keys))] if columns is None else [*columns]
+    if rows is not None and token not in rows:
+        return t("attention.no_row", query=placed(queries)[token])
     row = run[key][place.head, token]
     best, weights = first(row, decimal, among=places), row[places]
     even = len(places) > 1 and best.ties == best.of
@@ -47,16 +53,18 @@ def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | No
     return f"{said} {t('attention.rows_short', rest=percent(rest))}" if len(places) < len(keys) else said
 
 
-def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequence[int] | None = None) -> str:
-    """The sentence about the selected token's row in a step. columns: the keys shown, or all."""
-    key = prefix + step
+def read_step(run: Trace, place: Place, prefix: str, step: str, shown: Shown = (None, None)) -> str:
+    """The sentence about the selected token's row in a step."""
+    key, (rows, columns) = prefix + step, shown
     if step == "weights":
-        return attends_most(run, place, key, columns)
+        return attends_most(run, place, key, shown)
     if step == "masked":
         return _read_mask(run, place, prefix)
     if touched(run, place.head, key, shares=[prefix + "weights"] * (step == "heads")):
         return t("change.no_law")
     queries, keys = map(placed, queries_and_keys(run, prefix + "weights"))
+    if rows is not None and place.row(key) not in rows:
+        return t("attention.no_row", query=queries[place.row(key)])
     of = prefix + ("weights" if step == "heads" else step)
     row, column = strongest_cell(run, of, place.head, place.row(of), columns)[1:]
     table = run[of][place.head]

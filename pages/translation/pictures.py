@@ -110,11 +110,12 @@ def next_pieces(
         numbers = [(signed if drawn.differs else decimal)(float(value)) for value in drawn.array]
         return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, colours=colours, most=1.0, **drawn.look)
 
-    beginning, at = run.written_ids[:step], rank(p, taken)
-    said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": at}
-    said["best"] = first(p, percent).named(vocabulary)
+    beginning, best = run.written_ids[:step], first(p, percent)
+    said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "best": best.named(vocabulary)}
+    at = 1 if said["share"] == best.value else rank(p, taken)
+    said["rank"] = f"{at:,}"
     if not sentence:
-        top = {"share": first(p, percent)} if at == 1 else {}
+        top = {"share": best} if at == 1 else {}
         sentence = text("read.next" if at == 1 else "read.not_first", **said | top)
         if at > 1 and by_beam:
             sentence += " " + text("beam_decides")

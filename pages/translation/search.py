@@ -8,7 +8,7 @@ from model.analysis import fixed
 from model.search import LENGTH_PENALTY, Node, score
 from pages.drawing.figures import Branch, branches
 from pages.drawing.picture import Picture
-from pages.drawing.text import literal, t, texts_of
+from pages.drawing.text import digits_hidden, literal, texts_of
 from pages.drawing.text.numbers import gives, percent, two
 from pages.screen.components.tables import markdown_table
 from pages.screen.frame.pen import Pen
@@ -108,8 +108,7 @@ def found(screen: Written) -> None:
         lines.append([f"{mark}{cell}{mark}" if cell else "" for cell in cells])
     with st.container(key="working.translation.found"):
         st.markdown(markdown_table(columns, lines, ":--|:--|--:|--:|--:"))
-        if "≈" in str(lines):
-            st.caption(t("words.read.approximate"))
+        st.caption(digits_hidden(lines))
 
 
 def greedy_or_beam(screen: Written) -> str:

@@ -5,8 +5,9 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,13 @@ def numbers(typed: dict) -> np.ndarray:
     """The array inside a Plotly typed-array field."""
     values = np.frombuffer(base64.b64decode(typed["bdata"]), typed["dtype"])
     return values.reshape([int(side) for side in typed["shape"].split(",")]) if "shape" in typed else values
+
+
+def summed(texts: Sequence[str]) -> list[float]:
+    """The numbers written at the bars of a sum, the last of which has ≈ where the others do not add up to it."""
+    *parts, total = (text.replace("−", "-") for text in texts)
+    assert (sum(map(Decimal, parts)) == Decimal(total.removeprefix("≈ "))) != total.startswith("≈"), texts
+    return [*map(float, parts), float(total.removeprefix("≈ "))]
 
 
 def line(app: AppTest) -> dict:

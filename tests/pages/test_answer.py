@@ -194,7 +194,7 @@ def test_each_row_says_how_softmax_makes_its_probability_and_the_rows_add_up(lin
         assert at[2, row].startswith("≈") == differs, "as the numbers displayed give it"
         assert (y, away) == pytest.approx((logits[output], logits[output] - logits.max()), abs=0.0051)
         assert power == pytest.approx(np.exp(logits[output] - logits.max()), abs=0.00101)
-    assert ("≈: computed from" in texts(app).replace("\\", "")) == any("≈" in text for text in at.values())
+    assert "≈: computed from" in texts(app).replace("\\", "") or not any("≈" in text for text in at.values())
     powers = [float(text) for (column, _), text in sorted(at.items()) if column == 3 and text != "exp"]
     assert powers[-1] == pytest.approx(sum(powers[:-1])), "what is displayed adds up to what is displayed"
     assert powers[-1] == pytest.approx(np.exp(logits - logits.max()).sum(), abs=5.1e-4)

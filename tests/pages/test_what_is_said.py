@@ -99,6 +99,13 @@ SAID = [
     ),
     ("flat", "queries_keys_values", "tab=pair", "of the value of “image”.", "other keys"),
     ("flat", "heads", "edits=layers.0.attention.weights~zero", "heads.one_token", "weight 1"),
+    (
+        "words",
+        "attention",
+        "s=the cat sat [SEP] the dog slept .&between=AA&token=7&layer=3&head=2",
+        "attention.no_row",
+        "attends most to",
+    ),
     ("words", "lesson", "s=hello", "hello (hell + ##o)", ""),
     ("words", "class", "s=hello world .", "hello (hell + ##o) [MASK]", ""),
     ("digit", "what_if", "tab=patching", "what_if.other_missing_picture", "what_if.other_missing"),

@@ -22,7 +22,7 @@ from pages.drawing.text import catalogue
 from pages.screen.frame.contents import NAMES
 from pages.screen.runs import pipelines
 from tests.networks import QUICK, TRANSLATORS, trace_of
-from tests.pages.opening import charts, open_page, steps, texts
+from tests.pages.opening import charts, open_page, steps, summed, texts
 from tests.pages.recorder import Recorder
 
 SENTENCE = "the dog chased the cat ."
@@ -75,11 +75,9 @@ def test_the_bars_as_they_are_written_add_up_to_the_scaled_score_and_the_pairs_t
     monkeypatch.setattr(why_there, "MOST_BYTES", room or why_there.MOST_BYTES)
     found = why(prefix, **chosen)
     row = found.trace[f"{prefix}scaled"][1, 3]
-    written = [float(text.replace("−", "-")) for text in found.bars.drawn().data[0]["text"]]
+    written = summed(found.bars.drawn().data[0]["text"])
     assert written[-1] == pytest.approx(row[5], abs=0.006)
-    assert sum(written[:-1]) == pytest.approx(written[-1], abs=1e-6)
-    # The last bar takes up rounding errors.
-    np.testing.assert_allclose(found.lengths(), written, atol=0.006 * len(written))
+    np.testing.assert_allclose(found.lengths(), written, atol=0.0051)
     assert re.search(f"scaled score of .* is {row[5]:.2f}", found.said())
     parts = found.scores.parts[:, :, 3]
     z = np.asarray(found.pairs.drawn().data[0]["z"])

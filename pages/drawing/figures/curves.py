@@ -35,7 +35,7 @@ from pages.drawing.figures.base import (
     words_at,
 )
 from pages.drawing.figures.theme import big, font_size, letters, mode, scaled
-from pages.drawing.text.numbers import signed, three, whole, written
+from pages.drawing.text.numbers import fixed, signed, three, whole, written
 
 #: The line at 0, where bars begin.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
@@ -184,13 +184,13 @@ def waterfall(
     value_title: str,
     *,
     grey: Sequence[int] = (),
-    rest: int | None = None,
     digits: int = 2,
 ) -> Figure:
-    """Numbers added up from top to bottom: each bar begins where the one above ends; the last is the sum.
+    """Numbers added up from top to bottom: each bar begins where the one above ends; the last is the sum, with ≈ where
+    it is written otherwise than the written parts have it.
 
     names: of the parts, and of the sum. Parts have the colours of their signs; grey: parts drawn in grey instead.
-    rest, digits: see `adding_up`.
+    digits: decimals.
     """
     ends = np.cumsum(parts, dtype=np.float64)
     values, begins = np.append(parts, ends[-1]), np.append([0.0, *ends[:-1]], 0.0)
@@ -199,8 +199,9 @@ def waterfall(
     across = min(low, float((begins + values)[values < 0].min(initial=low + room)) - room), high + room
     colours = [GREY if place in grey else colour for place, colour in enumerate(sign_colours(np.asarray(parts)))]
     colours.append(AFTER)
-    shown = adding_up(parts, rest, digits)
-    texts = [written(f"{value:.{digits}f}") for value in (*shown, shown.sum())]
+    shown = [fixed(value, digits) for value in values]
+    texts = list(map(written, shown))
+    texts[-1] = "≈ " * (fixed(sum(map(float, shown[:-1])), digits) != shown[-1]) + texts[-1]
     more = [written(f"{value:.{digits + 2}f}") for value in values]
     figure = bars(values, names, value_title, colours=colours, texts=texts, value_range=across)
     hover = {"customdata": more, "hovertemplate": "%{y}: %{customdata}<extra></extra>"}
@@ -208,15 +209,11 @@ def waterfall(
     return figure
 
 
-def adding_up(parts: np.ndarray, rest: int | None = None, digits: int = 2) -> np.ndarray:
-    """Numbers rounded to `digits` decimals so that they add up to their rounded sum. rest: the part that takes the
-    rounding error; if None, the parts with the largest remainders take it.
+def adding_up(parts: np.ndarray, digits: int = 2) -> np.ndarray:
+    """Numbers rounded to `digits` decimals so that they add up to their rounded sum: those with the largest remainders
+    take the rounding error.
     """
-    if rest is None:
-        return whole(10.0 ** (digits - 2) * float(part) for part in parts) / 10.0**digits
-    shown = np.round(np.asarray(parts, np.float64), digits)
-    shown[rest] += round(float(np.sum(parts, dtype=np.float64)), digits) - shown.sum()
-    return shown
+    return whole(10.0 ** (digits - 2) * float(part) for part in parts) / 10.0**digits
 
 
 def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: str) -> Figure:

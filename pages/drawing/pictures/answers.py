@@ -14,7 +14,7 @@ from pages.drawing.figures.base import tint
 from pages.drawing.figures.curves import adding_up
 from pages.drawing.picture import Numbers, Picture, outputs_of, picks_from
 from pages.drawing.place import Place
-from pages.drawing.text import plain, t
+from pages.drawing.text import digits_hidden, plain, t
 from pages.drawing.text.numbers import decimal, first, gives, signed, three, two
 
 #: An output -> the values of Choice that a click on its bar sets.
@@ -131,12 +131,6 @@ def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -
         ("exp", [three(power) for power in (*parts, parts.sum())]),
     ]
     return {"columns": columns, "rests": [*below, plain("common.sum")]}
-
-
-def digits_hidden(steps: Mapping[str, Any]) -> str:
-    """What ≈ means, where it stands in the steps of `by_softmax`."""
-    signs = "".join(cell for _, cells in steps.get("columns", ()) for cell in cells)
-    return " " + t("words.read.approximate") if "≈" in signs else ""
 
 
 def row_of(place: int) -> dict:

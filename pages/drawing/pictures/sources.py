@@ -10,7 +10,7 @@ import numpy as np
 from model import Trace
 from pages.drawing.figures import Axis, bars, sign_colours, waterfall
 from pages.drawing.picture import Open, Picture
-from pages.drawing.text import plain
+from pages.drawing.text import digits_hidden, plain
 from pages.drawing.text.numbers import signed
 
 Way = tuple[str, dict[str, Any]]  # a page ("": this one), and values of Choice
@@ -116,9 +116,7 @@ def parts_picture(
             labels.insert(0, begin[0])
             values.insert(0, begin[1])
         grey = [*range(first), *[first + len(few)] * bool(rest)]
-        figure = waterfall(
-            np.array(values), Axis("", [*labels, total]), axis, grey=grey, rest=next(iter(grey), None), digits=digits
-        )
+        figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey, digits=digits)
     figure.layout["hovermode"] = "y"  # so that a thin bar answers on all its row
     ways = [places[i][1] for i in few]
 
@@ -127,4 +125,4 @@ def parts_picture(
         return way and (Open(*way) if way[0] else way[1])
 
     click = f" {plain('source.click')}" if any(ways) else ""
-    return Picture(figure, sentence + click, title=title, picks=go)
+    return Picture(figure, sentence + click + digits_hidden(figure.data[0]["text"]), title=title, picks=go)

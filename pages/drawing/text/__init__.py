@@ -129,6 +129,11 @@ def texts_of(table: str) -> tuple[Callable[..., str], Callable[..., str]]:
     return text, word
 
 
+def digits_hidden(numbers: object) -> str:
+    """What ≈ means, where it stands among these written numbers."""
+    return " " + t("words.read.approximate") if "≈" in str(numbers) else ""
+
+
 def _text(name: str) -> str:
     return catalogue(language())[name]
 
