@@ -12,7 +12,7 @@ from pages.drawing.figures import Axis, heatmap, lines
 from pages.drawing.picture import Picture
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, joined, plain, texts_of
-from pages.drawing.text.numbers import decimal, in_percent, percent
+from pages.drawing.text.numbers import decimal, first, in_percent, percent
 from pages.screen.frame.learned import snapshot, steps
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
@@ -75,7 +75,7 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
         read = text(
             "read_says_last" if late else "read_says",
             best=class_label(screen.outputs[best[-1]]),
-            p=decimal(p[best[-1], -1]),
+            p=first(p[:, -1], decimal),
             step=along.labels[since],
         )
         if screen.run.edits:

@@ -118,7 +118,7 @@ def judged_and_trained(screen: Screen, pen: Pen) -> None:
 
 
 def trained_on(screen: Screen) -> None:
-    if screen.choice.big:
+    if screen.choice.big or screen.choice.learning is not None:  # then it was not trained to its end
         return
     size = f"{weights(screen.run):,}"
     name = "checkpoint" if screen.choice.checkpoint else screen.pipeline.name

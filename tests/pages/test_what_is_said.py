@@ -106,6 +106,8 @@ SAID = [
         "attention.no_row",
         "attends most to",
     ),
+    ("digit", "answer", "learned=1", "10.6%", "handwritten digits of MNIST"),
+    ("digit", "answer", "tab=learned&edits=logits~zero", "All 10 classes are at 0.10.", "each column says"),
     ("words", "lesson", "s=hello", "hello (hell + ##o)", ""),
     ("words", "class", "s=hello world .", "hello (hell + ##o) [MASK]", ""),
     ("digit", "what_if", "tab=patching", "what_if.other_missing_picture", "what_if.other_missing"),
