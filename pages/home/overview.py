@@ -116,7 +116,9 @@ def _pack(screen: Screen, run: Run, layer: int = 0, whole: bool = True) -> Packe
     asked = hidden or [min(screen.usual_token, len(run.tokens) - 1)]
     answers = answers_of(screen.run if isinstance(run, Difference) else run, asked=asked, right=right, name=class_label)
     made = pack(run, layer=layer, answers=answers, picture=screen.seen if own else None, whole=whole)
-    return made.with_(words={name: plain(f"overview.{name}") for name in WORDS}, notes=notes(screen))
+    return made.with_(
+        words={name: plain(f"overview.{name}") for name in WORDS}, notes={} if run is screen.other else notes(screen)
+    )
 
 
 def _less(screen: Screen, key: str) -> np.ndarray:

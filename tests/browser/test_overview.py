@@ -314,10 +314,15 @@ def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: P
     expect(page.locator(".overview .bars .bar-name").first).to_have_text(answers.rows[3][0][0])
     assert guesses(page) == [(word, decimal(share)) for word, share in answers.rows[3]]
 
-    for edits, copied in (("", True), ("&edits=embedding.sum~remove~token.2", False)):
-        opened(page, f"{app_url}/?s=the+dog+chased+the+cat+.&token=2{edits}")
-        said = "“the (1)” is copied" if copied else "The first guess in place of “the (1)”"
+    for link, said in (
+        ("s=the+dog+chased+the+cat+.&token=2", "“the (1)” is copied"),
+        ("s=the+dog+chased+the+cat+.&token=2&edits=embedding.sum~remove~token.2", "first guess in place of “the (1)”"),
+        ("s=i+see+the+big+red+dog+.&other=i+see+the+dog+.&shown=against&token=5", "a token here has no counterpart"),
+    ):
+        opened(page, f"{app_url}/?{link}")
         expect(page.locator(".overview .say .read")).to_contain_text(said)
+    page.locator(".overview .pic[data-role=x0]").click(position={"x": 30, "y": 4.5 / 9 * box["height"]})
+    expect(page.locator(".overview .panel")).to_contain_text("a token here has no counterpart")
 
 
 @pytest.mark.usefixtures("own_tab")

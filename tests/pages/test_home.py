@@ -123,6 +123,9 @@ OTHER = "i see the dog ."
 def test_the_other_run_is_shown_alone_or_below() -> None:
     mine, theirs = load("text")(SENTENCE), load("text")(OTHER)
     assert_shows(open_page("home", s=SENTENCE, other=OTHER, shown="other"), theirs)
+    off = {"edits": "layers.{l}.attention.Q~zero"}
+    above, below = (sent(open_page("home", s=SENTENCE, other=OTHER, shown="beside", **off), place) for place in (0, 1))
+    assert above.about["notes"] and not below.about["notes"]  # the change is of one of the two
     app = open_page("home", s=SENTENCE, other=OTHER, shown="beside")
     assert_shows(app, mine)
     below = assert_shows(app, theirs, place=1)

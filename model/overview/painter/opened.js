@@ -57,15 +57,16 @@ export function opening({ keep, stage, run, at, theme, place, role, title, pictu
   }
 
   /* The number in row i and column j, exact if the row is present, and the range of components that it stands for. */
-  function cellOf({ numbers, columns, together, of, middle, scale, digits }, i, j) {
+  function cellOf({ numbers, columns, together, of, middle, scale, digits, hidden }, i, j) {
     const first = j * together, last = Math.min(first + together, of)
     const exact = run.exact(role, place.layer, BY_HEAD.includes(role) ? place.head : 0, i)?.slice(first, last)
-    const value = exact?.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a) ?? (numbers[i * columns + j] + middle) * scale
+    const number = numbers[i * columns + j], value = exact?.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a) ?? (number === hidden ? -Infinity : (number + middle) * scale)
     return { value, digits: exact ? 2 : digits, first: first + 1, last, of }
   }
 
   function explain(i, j, missing, more) {
-    const map = mapOf(), told = map ? [make('p', {}, ...cellIn(run, { role, row: i, column: j, ...cellOf(map, i, j) }))] : []
+    const map = mapOf(), cell = map && cellOf(map, i, j), none = run.differs && cell?.value === -Infinity
+    const told = map ? [make('p', {}, ...none ? [run.words.less_missing] : cellIn(run, { role, row: i, column: j, ...cell }))] : []
     const spare = [...panel.querySelectorAll('canvas')]
     const shown = run.differs || !map ? told : arithmetic({ run, place, opened: role, theme, go, told, spare }, i, j)
     mark.style.cssText = `left: ${j / columns * 100}%; top: ${i / run.n * 100}%; width: ${100 / columns}%; height: ${100 / run.n}%; min-width: 3px`

@@ -64,7 +64,8 @@ export const numberOf = (run, value, digits) => run.differs ? signed(value, digi
 export function attends(run, { layer, head }, i) {
   const { words } = run, [key, value, ties] = run.strongest(layer, head, i)
   const values = { ties, layer: layer + 1, head: head + 1, query: run.named[i], key: run.named[key], value: run.differs ? signed(value) : decimal(value) }
-  if (run.differs) return [words[Math.abs(value) < .005 ? 'less_none' : ties > 1 ? 'less_tied' : 'less'], values]
+  if (run.differs && ties > 1) values.value = two(Math.abs(value))  // of either sign
+  if (run.differs) return [words[Number.isNaN(value) ? 'less_missing' : Math.abs(value) < .005 ? 'less_none' : ties > 1 ? 'less_tied' : 'less'], values]
   return [words[run.n === 1 ? 'read_single' : ties === run.n ? 'read_even' : ties > 1 ? 'read_tied' : key === i ? 'read_self' : 'read'], values]
 }
 
