@@ -13,7 +13,7 @@ from pages.drawing.text import LANGUAGES, catalogue, speaking
 from pages.school.lessons.wording import answer_in_words
 from pages.school.lessons.written import OWN
 from pages.school.questions import QUESTIONS
-from pages.school.questions.case import Case, Truth
+from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import OF_PAGE, Look, of_place
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import for_phones, not_the_runs
@@ -143,14 +143,43 @@ def test_a_right_answer_that_is_not_the_runs_is_said_to_be_none(page: str, lang:
         first, other = (placed(here.tokens)[place] for place in np.argsort(-rows[HEAD, TOKEN])[:2])
     said = {}
     with speaking(lang):
-        for answer in (first, other, f"{other} || {other}", "nowhere", None, 0.5):
+        for answer in (first, other, f"{other} || {other}", "nowhere", None):
             own = Own("?", options=(first, other, "nowhere"), answer=answer)
-            gesture = "slide" if answer == 0.5 else "tap"
-            said[answer] = not_the_runs(Question(OWN, None, gesture, 0.0, 3, place=f"{page}?layer=3", own=own), here)
+            said[answer] = not_the_runs(Question(OWN, None, "tap", 0.0, 3, place=f"{page}?layer=3", own=own), here)
     assert first in said[other] and said[other] == said[f"{other} || {other}"]
     assert not any(words for answer, words in said.items() if other not in f"{answer}" and answer != "nowhere")
     assert said["nowhere"] == catalogue(lang)["class.unchecked"].format(answer="nowhere")
     assert said[other].partition(other)[0] == catalogue(lang)["class.not_the_runs"].partition("{")[0]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("gesture", ["slide", "number"])
+@pytest.mark.parametrize("page", OF_PAGE)
+def test_a_right_number_is_held_against_the_run_where_it_is_plain_which_it_is_of(
+    page: str, gesture: str, lang: str
+) -> None:
+    here = case_of(page)
+    names, weights = placed(here.tokens), here.trace[f"layers.{LAYER}.attention.weights"][HEAD, TOKEN]
+    shares, key = here.shares(here.trace["logits"]), 5
+    best, second = np.argsort(-shares)[:2]
+    runs = {"answer": {"": shares[best], f"“{here.names[second]}”": shares[second]}}
+    runs |= {name: {"": weights[key], f"「{names[1]}」": weights[1]} for name in ("attention", "heads")}
+    with speaking(lang):
+        for ask, value in (runs.get(page, {}) if gesture == "slide" else {}).items():
+            for answer, told in ((float(value), False), (float(value) + 0.1, True), (None, False)):
+                own = Own(f"How much? {ask}", answer=answer)
+                asked = Question(OWN, None, gesture, 0.0, 3, place=f"{page}?key={key + 1}", own=own)
+                said = not_the_runs(asked, here).replace("\\", "")
+                assert bool(said) == told and (
+                    not told or {short(value), short(answer)} <= {*re.findall(r"[.\d]+\d", said)}
+                )
+        unknown = catalogue(lang)["class.unchecked"].format(answer="7.00" if gesture == "slide" else "7")
+        for place in (page, f"{page}?key=99", f"{page}?key={key + 1}"):
+            for span in ((0.0, 10.0), (0.0, 1.0)):
+                if gesture == "number" or span[1] > 1 or page not in runs or (page != "answer" and place == page):
+                    own = Own("How much?", span=span, answer=7 if gesture == "number" else 7.0)
+                    asked = Question(OWN, None, gesture, 0.0, 3, place=place, own=own)
+                    assert not_the_runs(asked, here).replace("\\", "") == unknown
 
 
 def test_a_token_that_stands_twice_is_held_against_the_run_by_its_name_alone() -> None:

@@ -581,10 +581,10 @@ def run_says(place: str, case: Case) -> dict[str, float]:
     page = place.partition("?")[0]
     if page in OF_AN_ANSWER and case.answers:
         return dict(zip(case.names, case.shares(case.trace["logits"]).tolist(), strict=True))
-    if page not in OF_A_ROW:
+    if page not in (*OF_A_ROW, "heads"):
         return {}
     look = Look(OWN, "tap", case, Truth(None, 0.0, {}, (), {}))
-    row = look.of_head("weights" if page == "attention" else "scores")[look.token]
+    row = look.of_head("scores" if page == "queries_keys_values" else "weights")[look.token]
     return dict(zip(placed(case.tokens), row.tolist(), strict=True))
 
 

@@ -1,24 +1,28 @@
 """A question of a lesson for a class: what phones show, in both languages, and separately its answer."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
+from model.analysis import placed
 from pages.drawing.screen import Screen
 from pages.drawing.text import LANGUAGES, plain, speaking, t, unmarked
 from pages.drawing.text.numbers import written
 from pages.school.classroom.questions import Shown, Told
 from pages.school.lessons import wording
 from pages.school.lessons.wording import asked, options
+from pages.school.lessons.written import opened_at
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import Look, of_place, run_says
-from pages.school.questions.question import Question
+from pages.school.questions.question import Own, Question
 from pages.school.study.lesson import ROW
 
 MOST_WITH_CHIPS = 12  # names that fit on a phone without scrolling; with more tokens, the last name stands for the rest
 SURELY = 3  # the strongest ones, always included
 UNLIKELY = re.compile(r"(\[(CLS|SEP)\]|\W)( \(\d+\))?")  # tokens that are no words
 OTHERS = "…"
+SHARES = "attention", "heads", "answer"  # pages whose picture holds shares: weights, probabilities
+QUOTED = re.compile(r"[“\"「『‘']([^“”\"「」『』‘’']+)[”\"」』’']")
 
 
 def for_phones(
@@ -89,11 +93,20 @@ def about(screen: Screen, question: Question, case: Case, truth: Truth) -> str:
 
 
 def not_the_runs(question: Question, case: Case) -> str:
-    """A warning if a teacher's right answer is not the strongest in the picture of its place, or not in it; else ""."""
+    """A warning if a teacher's right answer is not the strongest in the picture of its place, or another number than
+    there, or not in it; else "".
+    """
     own = question.own
-    if question.measure or own is None or not isinstance(own.answer, str):
+    if question.measure or own is None or own.answer is None:
         return ""
-    named, answer = run_says(question.place, case), wording.local(own.answer)
+    named = run_says(question.place, case)
+    if not isinstance(own.answer, str):
+        answer, of = written(short(own.answer)), _number_of(question, own, case, named)
+        if of is None:
+            return t("class.unchecked", answer=answer)
+        is_so = written(short(named[of]))
+        return t("class.not_the_runs_number", answer=answer, name=of, there=is_so) if is_so != answer else ""
+    answer = wording.local(own.answer)
     meant = [name for name in named if answer in (name, name.partition(" (")[0])]  # “the” also means each “the (2)”
     first, own_one = (max(names, key=named.__getitem__, default="") for names in (named, meant))
     if not meant:
@@ -102,6 +115,20 @@ def not_the_runs(question: Question, case: Case) -> str:
         return ""
     there = {name: written(short(named[one])) for name, one in (("most", first), ("own", own_one))}
     return t("class.not_the_runs", answer=answer, first=first, **there) if there["most"] != there["own"] else ""
+
+
+def _number_of(question: Question, own: Own, case: Case, named: Mapping[str, float]) -> str | None:
+    """Whose share a teacher asks for with a slider: of the one that she quotes, of the cell where she stands, or of the
+    first answer. None if that is not plain.
+    """
+    page, place = opened_at(question.place)
+    if question.gesture != "slide" or own.span[1] > 1 or page not in SHARES or not named:
+        return None
+    row = {placed(case.tokens)[case.token]} if page != "answer" else set()
+    quoted = [name for name in dict.fromkeys(QUOTED.findall(own.ask)) if name in named.keys() - row]
+    if quoted or page == "answer":
+        return quoted[0] if quoted else max(named, key=named.__getitem__)
+    return dict(enumerate(named)).get(place.get("key", -1))
 
 
 def why(question: Question, truth: Truth) -> str:

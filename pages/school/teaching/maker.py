@@ -148,13 +148,14 @@ def _own(asked: Question, case: Case | None) -> None:
             look = {"format_func": local, **lasting(NEW + "answer", None, among=options)}
             answer = st.selectbox(word("maker.answer"), options, **look)
             st.caption(text("maker.unmarked") if answer is None else "")
-            if case and (said := not_the_runs(replace(asked, own=Own("", answer=answer)), case)):
-                st.warning(said, icon=":material/compare_arrows:")
     else:
         with st.container(horizontal=True):
             for name, value in zip(("from", "to", "answer", "near"), USUAL[gesture], strict=True):
                 box = lasting(f"{NEW}{gesture}.{name}", value)
                 st.number_input(word(f"maker.{name}"), step=1 if gesture == "number" else 0.1, width=150, **box)
+    boxed = _written()
+    if case and boxed and (said := not_the_runs(replace(boxed, place=asked.place), case)):
+        st.warning(said, icon=":material/compare_arrows:")
     _box("why", MOST_WHY)
 
 
