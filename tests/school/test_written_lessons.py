@@ -56,6 +56,23 @@ def test_what_a_teacher_set_down_is_right_and_where_she_did_not_every_guess_is()
     assert truth and is_right("slide", 0.3, truth)
 
 
+@pytest.mark.parametrize(
+    ("span", "answer", "near", "guess", "right"),
+    [
+        ((0, 2000), 1234.5, 0, 1235.0, True), ((0, 2000), 1234.5, 0, 1234.0, False), ((0, 1), 0.333, 0, 0.33, True),
+        ((0, 1), 0.35, 0.1, 0.45, True), ((0, 1), 0.35, 0.1, 0.46, False), ((0, 20), 12.34, 0, 12.3, True),
+    ],
+)  # fmt: skip
+def test_a_slid_answer_is_compared_as_it_is_written(
+    span: tuple[float, float], answer: float, near: float, guess: float, right: bool
+) -> None:
+    (question,) = lesson_from_text(
+        row(**OWN_SLIDE | {"from": span[0], "to": span[1], "answer": answer, "near": near})
+    ).questions
+    truth = clear_truth(question, None)  # type: ignore[arg-type]
+    assert truth and is_right("slide", guess, truth) == right
+
+
 def test_a_view_is_what_is_chosen_but_for_the_input_if_that_is_not_wanted_too() -> None:
     choice = Choice(lang="zh", sentence="i love you", layer=2, head=6, token=1, as_="row", lesson="heads")
     assert place_of("attention", choice) == "attention?layer=3&head=7&token=2&as=row"
@@ -73,6 +90,7 @@ def row(**values: object) -> str:
 
 OWN_TAP = {"text": "?", "gesture": "tap", "options": ["a", "b"]}
 OWN_NUMBER = {"text": "?", "gesture": "number"}
+OWN_SLIDE = {"text": "?", "gesture": "slide"}
 
 
 @pytest.mark.parametrize(
@@ -95,6 +113,8 @@ OWN_NUMBER = {"text": "?", "gesture": "number"}
         (row(**OWN_TAP | {"options": ["a", "头" * 25]}), "options"),
         (row(**OWN_TAP | {"options": [*"abcdef", "b" * 17]}), "options"),
         (row(**OWN_TAP, answer=["a"]), "answer"), (row(**OWN_TAP, near=1), "question"),
+        (row(**OWN_NUMBER, answer=0.5), "answer"), (row(**OWN_SLIDE, answer=0.005), "answer"),
+        (row(**OWN_SLIDE, to=10, answer=5.55, near=0.04), "answer"),
         (row(**OWN_NUMBER, **{"from": 2, "to": 1}), "span"), (row(**OWN_NUMBER, to=10**400), "span"),
         ('{"questions": [{"text": "?", "gesture": "slide", "from": NaN}]}', "span"),
     ],

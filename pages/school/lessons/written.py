@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from model.analysis import HAIR
 from model.errors import ReasonedError
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import FIELDS, PIPELINES, Choice, renamed
@@ -19,6 +20,7 @@ from pages.drawing.state.link_values import MOST_CODE
 from pages.school.lessons.lesson import Lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import OWN as OWN  # name of a teacher's lesson in texts
+from pages.school.questions.case import Truth, is_right, step_of
 from pages.school.questions.question import Own, Question
 from pages.screen.frame import contents
 
@@ -213,7 +215,16 @@ def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) 
         if answer is not None and not _is_number(answer, low, high):
             raise LessonError("answer", number=number)
         own = Own(words, why, span=(low, high), answer=answer, near=near)
+        if answer is not None and not _can_be_given(own, 1 if gesture == "number" else step_of(own.span)):
+            raise LessonError("answer", number=number)
     return Question(OWN, None, gesture, 0.0, 3, place=place, own=own)
+
+
+def _can_be_given(own: Own, step: float) -> bool:
+    """Whether a number one of these steps from the least is right."""
+    (low, high), truth = own.span, Truth(own.answer, 0.0, {}, (), {}, near=own.near)
+    below = low + (own.answer - low + HAIR) // step * step  # type: ignore[operator]
+    return any(is_right("number", guess, truth) for guess in (below, below + step) if guess <= high + HAIR)
 
 
 def is_read(own: Own) -> bool:

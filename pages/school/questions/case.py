@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model import Edit, Pipeline, Trace
-from model.analysis import placed, softmax
+from model.analysis import HAIR, placed, softmax
 from model.edits import head_off
 from model.measures.cost import multiply_adds, total
 from model.measures.sweep import sweep
@@ -257,6 +257,11 @@ def short(value: float) -> str:
     return written(fixed(value, 1 if abs(value) >= 10 else 2))
 
 
+def step_of(span: tuple[float, float]) -> float:
+    """The step of a slider, as on phones."""
+    return 0.01 if span[1] <= 1 else 0.1
+
+
 def lead_of(values: np.ndarray) -> float:
     """Lead of the largest of several values."""
     second, first = np.partition(values, -2)[-2:]
@@ -279,8 +284,8 @@ def unscaled(trace: Trace, layer: int, head: int, query: int, by: float = 1.0) -
 
 
 def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
-    """Whether a guess counts as right; for chips, if the right token gets most. Without a right answer, every guess
-    does.
+    """Whether a guess counts as right; for chips, if the right token gets most; a number if it is written alike.
+    Without a right answer, every guess does.
     """
     if truth.answer is None:
         return True
@@ -288,5 +293,6 @@ def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
         chips = np.asarray(guess)
         return bool((chips == chips.max()).sum() == 1 and chips.argmax() == np.argmax(truth.answer))
     if gesture in ("slide", "number"):
-        return abs(float(guess) - truth.answer) <= truth.near  # type: ignore[arg-type]
+        given, answer = float(guess), float(truth.answer)  # type: ignore[arg-type]
+        return short(given) == short(answer) or abs(given - answer) <= truth.near + HAIR
     return guess == truth.answer

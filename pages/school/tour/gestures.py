@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.pipeline import Reader, TextReader
 from pages.drawing.text import plain, t
-from pages.school.questions.case import Guess, Truth
+from pages.school.questions.case import Guess, Truth, step_of
 from pages.school.questions.pictures import CHIPS
 from pages.screen.frame.pickers import told_apart
 
@@ -48,7 +48,7 @@ def by_tap(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give) 
 def by_slider(truth: Truth, _: Sequence[str], __: Reader, key: str, give: Give) -> None:
     """A slider, which starts in the middle; there is no guess before it is moved."""
     low, high = map(float, truth.span)
-    step, middle = 0.01 if high - low <= 1 else 0.1, round((low + high) / 2, 2)
+    step, middle = step_of(truth.span), round((low + high) / 2, 2)
     value = st.slider(plain("lesson.your_value"), low, high, middle, step, "%g", key=key)
     _send(key, give, ready=value != middle)
 
