@@ -176,6 +176,14 @@ def test_one_kind_of_quotation_mark_one_minus_one_way_to_write_a_percentage(lang
         assert not (formula and re.search(r" [=≈·×÷−+/] \S", words)), f"{name} may break a formula at a line's end"
 
 
+def test_words_are_hidden_and_the_attention_mask_masks() -> None:
+    for words, hidden in (("zh", r"遮"), ("en", r"(?i)(?<!{)hid|nothing.* masked")):
+        of_masks = {
+            key for key, text in catalogue(words).items() if key.startswith("attention.") and re.search(hidden, text)
+        }
+        assert of_masks == {"attention.mask_is_no_word"}, "hidden words beside the attention mask"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_symbol_is_marked_as_one_within_mathematics(language: str) -> None:
     for name, text in catalogue(language).items():

@@ -124,7 +124,7 @@ SAID = [
         "words",
         "attention",
         "stage=masked&tab=steps&edits=layers.{l}.attention.masked~causal",
-        "a row that hides something would sum to less",
+        "a row with a masked cell would sum to less",
         "",
     ),
     (

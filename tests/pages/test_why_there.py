@@ -171,7 +171,7 @@ def test_a_page_asks_why_of_a_score_that_was_seen_among_others_and_of_one_that_i
     for page, asked in (("attention", LINK | {"stage": "scaled"}), ("translation", link | {"block": "cross"})):
         app = open_page(page, **asked)
         assert [one for one in charts(app) if "why_there" in one["key"]] and not steps(app)
-    for step, key, told in (("1", "1", "may attend only to"), ("2", "4", "is hidden from")):
+    for step, key, told in (("1", "1", "may attend only to"), ("2", "4", "is masked for")):
         app = open_page("translation", **link | {"block": "attention", "step": step, "key": key})
         assert told in texts(app) and not [one for one in charts(app) if "why_there" in one["key"]]
     assert steps(open_page("attention", **LINK, input="flat"))  # a single token: arithmetic only
