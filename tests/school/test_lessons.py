@@ -24,7 +24,8 @@ from pages.drawing.figures import BLUE, GREY, GUESS, ORANGE
 from pages.drawing.picture import Picture
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import First, decimal, last, percent
+from pages.drawing.text.numbers import first as the_first
 from pages.school.classroom import join
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
@@ -429,6 +430,40 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
     }  # fmt: skip
     otherwise = next((name for name in truth.options if name != truth.answer), None)
     assert not is_right(question.gesture, mistakes.get(question.key, otherwise), truth)
+
+
+#: Whom a text after the answer names as ahead of others, if anybody is.
+AHEAD: dict[str, tuple[str, Callable[[Case], First]]] = {
+    "digit": ("second", lambda case: the_first(np.sort(case.shares(case.trace["logits"]))[:-1], decimal)),
+    "heads": ("head", lambda case: last(case.without_each[1:, case.without_each[0].argmax()], decimal)),
+    "layer": (
+        "before",
+        lambda case: the_first(case.pipeline.read_layers(case.trace, case.token)[_known(case) - 1], decimal),
+    ),
+    "word": ("best", lambda case: the_first(case.shares(case.trace["logits"]), decimal)),
+}
+
+
+def _known(case: Case) -> int:
+    truth = clear_truth(QUESTIONS["layer"], case)
+    assert truth
+    return int(truth.answer)
+
+
+@pytest.mark.parametrize("key", AHEAD)
+def test_what_is_said_after_the_answer_names_none_of_several_that_are_written_alike(key: str) -> None:
+    name, found_in = AHEAD[key]
+    digits = pipelines.pipeline("digits")
+    drawn = [Case(digits, digits(image), 0, digits.reader.labels) for image in examples.digits()[::2]]
+    found = set()
+    for here in [*drawn, *cases_of("text")][:20]:
+        if truth := clear_truth(QUESTIONS[key], here):
+            for language in LANGUAGES:
+                said = " ".join(catalogue(language)[text_of(key, text)] for text in truth.told)
+                ahead = found_in(here).ahead
+                assert (f"{{{name}}}" in said) == ahead, (key, here.tokens)
+            found.add(ahead)
+    assert found == ({True, False} if key in ("digit", "heads") else {True})
 
 
 #: Sentences with an uncertain answer.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pages.school.questions.case import Case, Truth
+from pages.school.questions.case import Case, Truth, leads
 from pages.school.questions.pictures import drawn_digit, words_to_choose
 from pages.school.questions.question import question
 
@@ -34,8 +34,10 @@ def read_class(case: Case) -> Truth | None:
         return None
     shares = case.shares(case.trace["logits"])
     first, second = (int(i) for i in np.argsort(-shares)[:2])
+    ahead = leads(np.delete(shares, first))
     said = {"best": case.names[first], "second": case.names[second], "size": len(shares)}
     said |= {"first": float(shares[first]), "then": float(shares[second])}
     bars = tuple((name, float(share)) for name, share in zip(case.names, shares, strict=True))
     margin, options = float(shares[first] - shares[second]), tuple(case.names)
-    return Truth(case.names[first], margin, said, bars, {"token": case.token}, options=options, literal=True)
+    told, place = ("why", *["why_second"] * ahead), {"token": case.token}
+    return Truth(case.names[first], margin, said, bars, place, options=options, literal=True, told=told)

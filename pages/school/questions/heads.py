@@ -4,6 +4,7 @@ import numpy as np
 
 from model.analysis import placed
 from model.edits import head_off
+from pages.drawing.text.numbers import decimal, last
 from pages.school.questions.case import NEAR, Case, Truth, leads
 from pages.school.questions.pictures import concatenated, every_head, heads_and_mean
 from pages.school.questions.question import question
@@ -92,6 +93,7 @@ def heads_off(case: Case) -> Truth | None:
     bars = tuple((f"{heads[i][0] + 1}·{heads[i][1] + 1}", float(alone[i, best])) for i in order[:5])
     place = {"layer": heads[worst][0], "head": heads[worst][1], "token": case.token}
     margin = float((two[:, 1] - two[:, 0]).min()) if 2 * count <= len(heads) else 0.0
-    told = ("why_some", "why") if count else ("why_none", *["why_together"] * bool(fallen), "why")
+    told = ("why_some" if count else "why_none", *["why_worst"] * last(alone[:, best], decimal).ahead)
+    told += (*["why_together"] * bool(fallen and not count), "why")
     near = max(1.0, count / 5)
     return Truth(count, margin, said, bars, place, span=(0, len(heads)), near=near, literal=True, told=told)
