@@ -138,7 +138,7 @@ def first_known(case: Case) -> Truth | None:
 def twice_as_long(case: Case) -> Truth | None:
     """How many times as many pairs of tokens an input twice as long has. Always clear."""
     config, n = case.trace.config, len(case.tokens)
-    if config.local or config.distance_terms:  # not all are compared, or more than once
+    if config.local or config.distance_terms or n < 2:  # not all are compared, or more than once; or it stays one
         return None
     cost, ffn = attention_cost(config, n), ffn_cost(config, n).number
     pairs = cost["scores"].number + cost["weighted_sum"].number
