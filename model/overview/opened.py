@@ -1,6 +1,6 @@
 """Data of an opened picture: from which quantities its cells are computed, and their exact numbers."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,15 +78,19 @@ def _done(trace: Run, quantity: Quantity) -> bool:
     return quantity.operation in DONE and known and quantity.key not in trace.edited
 
 
-def exact(trace: Run, role: str, layer: int, head: int, token: int) -> Rows:
-    """The numbers for the arithmetic of a picture's cells: all, or if those are many, only this head's or token's."""
+def exact(trace: Run, role: str, layer: int, head: int, token: int, called: Callable[[str], str] = str) -> Rows:
+    """The numbers for the arithmetic of a picture's cells: all, or if those are many, only this head's or token's.
+
+    called: the display name of an output.
+    """
     rows = Rows()
     if role in ("x0", "x"):
         role, layer = ("n2", layer - 1) if role == "x" and layer else ("x", 0)
     if role == "a":
         rows.add("parts", layer, parts_of_heads(trace, layer))
     elif role == "h":
-        rows.neurons[f"{layer}.{token}"] = loudest(trace, layer, token)
+        loud = loudest(trace, layer, token)
+        rows.neurons[f"{layer}.{token}"] = [(*numbers, tuple(map(called, outputs))) for *numbers, outputs in loud]
     else:
         for name, key in leaves(trace, layer, THROUGH.get(role, (role,))).items():
             values = trace[key]

@@ -52,7 +52,7 @@ def run_on_one_screen(screen: Screen, pen: Pen) -> None:
 @once_a_run
 def _rows(run: Trace, role: str, layer: int, head: int, token: int) -> Packed:
     """The numbers behind the cells of an opened picture."""
-    rows = exact(run, role, layer, head, token)
+    rows = exact(run, role, layer, head, token, str if says_words(run) else class_label)
     return Packed(rows.described(), b"".join(rows.parts))
 
 
@@ -60,9 +60,12 @@ def _more(screen: Screen, role: str, layer: int, head: int, token: int) -> Packe
     """The answer to a request of the overview: how much a token's answer depends on each head; or `_rows`."""
     if role == LEAN:
         words = says_words(screen.run)
+        place = token if words else -1
+        if screen.run.edits:
+            again = pipelines.run(screen.network, screen.subject, screen.run.edits)
+            return Packed({LEAN: without_heads(again, place).get(LEAN, {place: []})}, b"")
         moved = moved_by_heads(screen, token if words else 0) if "logits" in screen.run else None
-        heads = [] if moved is None else np.nan_to_num(moved).tolist()
-        return Packed({LEAN: {token if words else -1: heads}}, b"")
+        return Packed({LEAN: {place: [] if moved is None else np.nan_to_num(moved).tolist()}}, b"")
     return _rows(screen.run, role, layer, head, token)
 
 
@@ -115,7 +118,8 @@ def _pack(screen: Screen, run: Run, layer: int = 0, whole: bool = True) -> Packe
     right = {place: word for place, word in seen.items() if word != "[MASK]"}
     asked = hidden or [min(screen.usual_token, len(run.tokens) - 1)]
     answers = answers_of(screen.run if isinstance(run, Difference) else run, asked=asked, right=right, name=class_label)
-    made = pack(run, layer=layer, answers=answers, picture=screen.seen if own else None, whole=whole)
+    drawn = own and np.array_equal(run.picture, screen.run.picture)  # another drawing has the same tokens
+    made = pack(run, layer=layer, answers=answers, picture=screen.seen if drawn else None, whole=whole)
     return made.with_(
         words={name: plain(f"overview.{name}") for name in WORDS}, notes={} if run is screen.other else notes(screen)
     )

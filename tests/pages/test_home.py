@@ -12,6 +12,7 @@ from model.measures.comparison import align
 from model.overview import Difference, Packed, answers_of, pack
 from model.overview.pictures import PAGE_OF
 from pages.drawing.masks import guesses_words
+from pages.drawing.state import sketch
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
@@ -126,6 +127,9 @@ def test_the_other_run_is_shown_alone_or_below() -> None:
     off = {"edits": "layers.{l}.attention.Q~zero"}
     above, below = (sent(open_page("home", s=SENTENCE, other=OTHER, shown="beside", **off), place) for place in (0, 1))
     assert above.about["notes"] and not below.about["notes"]  # the change is of one of the two
+    drawn = open_page("home", input="digit", other_ink=sketch.to_code(sketch.example(3)), shown="beside")
+    own, other = (sent(drawn, place).about["drawing"] for place in (0, 1))
+    assert own != other, "each with its own drawing"
     app = open_page("home", s=SENTENCE, other=OTHER, shown="beside")
     assert_shows(app, mine)
     below = assert_shows(app, theirs, place=1)
@@ -166,7 +170,7 @@ def lean_beside(app: AppTest, **at: int) -> dict:
 
 @pytest.mark.parametrize(
     ("link", "token"),
-    [({"s": MASKED}, 6), ({"s": MASKED, "edits": "layers.1.attention.heads~zero~head.3"}, 6), ({}, -1)],
+    [({"s": MASKED}, 6), ({}, -1)],
 )
 def test_head_effects_on_home_equal_those_of_the_laboratory(link: dict[str, str], token: int) -> None:
     link = link or bring(None, "digit")
@@ -175,6 +179,18 @@ def test_head_effects_on_home_equal_those_of_the_laboratory(link: dict[str, str]
     np.testing.assert_allclose(
         found["lean"][str(token)], maps(open_page("what_if", **link, measure="moved"))[0], atol=1e-7
     )
+
+
+def test_head_effects_on_a_changed_run_are_what_moves_beside_the_changes() -> None:
+    edits = (Edit("layers.{l}.attention.masked", "causal"), Edit("layers.1.attention.heads", "zero", head=2))
+    link = {"s": MASKED, "edits": "~~".join(map(edit_code, edits))}
+    heads = np.array(lean_beside(open_page("home", **link), token=6)["lean"]["6"])
+    now, without = (
+        load("text")(MASKED, (*edits, *more))["logits"][6]
+        for more in ((), [Edit("layers.2.attention.heads", "zero", head=4)])
+    )
+    moved = np.abs(softmax(now.astype(float)) - softmax(without.astype(float))).sum() / 2
+    assert heads[2, 4] == pytest.approx(moved, abs=1e-3) and heads[1, 2] == 0
 
 
 def test_no_head_effects_for_slow_networks_or_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
