@@ -9,7 +9,7 @@ const STEP = 2400, CARD = 1200, LAST = 3600  // ms
    duration. */
 export function framesOf(run, place) {
   const { sizes, answers, words } = run, { layer: first, token: i } = place, bars = run.bars(i), lens = run.lens(i)
-  const [key, value] = run.strongest(first, place.head, i), kind = answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
+  const [key, value] = run.strongest(first, place.head, i), kind = { word: 'film_answer_word', tag: 'film_answer_word', class: 'film_answer_class' }[answers.kind]
   const order = run.normFirst ? '_first' : '', patch = run.drawing?.side > 1 ? run.patch : 0
   const about = { ...sizes, query: run.named[i], key: run.named[key], value: decimal(value), patch }
   const frame = (roles, text, more) => {
@@ -21,7 +21,8 @@ export function framesOf(run, place) {
     const text = [changed ? words.film_changed : words.film_card, ...best ? [words[best.alone ? 'film_lens' : 'film_lens_level']] : []]
     return { roles: ['layers'], layer, through: layer + 1, ms: CARD, text, values: { ...about, layer: layer + 1, ...best } }
   })
-  const best = bars?.length ? ahead(bars) : undefined
+  const best = bars?.length ? ahead(bars) : undefined, last = { vector: 'answer_vector', decoder: 'answer_decoder' }[answers.kind] ?? 'film_answer_none'
+  const read = best && !kind ? 'film_answer' : best?.alone ? kind : best ? 'film_answer_level' : last
   return [
     frame(['labels'], words[run.drawing ? run.n > 1 ? 'film_patch' : 'film_image' : 'film_word']),
     frame(['x0'], words[run.positions ? 'film_embedding_position' : 'film_embedding']),
@@ -34,7 +35,7 @@ export function framesOf(run, place) {
     frame(['a', 'n1'], words[`film_mixed${order}`]),
     frame(['h', 'n2'], words[`film_neurons${order}`]),
     ...cards.length > 1 ? cards : [frame(['layers'], words[sizes.layers > 1 ? 'film_layers' : 'film_layer'])],
-    { ...frame(['answer'], words[best?.alone ? `film_answer_${kind}` : best ? 'film_answer_level' : 'film_answer_none'], best), layer: cards.at(-1)?.layer ?? first, through: sizes.layers, ms: LAST },
+    { ...frame(['answer'], words[read], best), layer: cards.at(-1)?.layer ?? first, through: sizes.layers, ms: LAST },
   ]
 }
 
