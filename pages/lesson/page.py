@@ -237,7 +237,7 @@ class Walk:
                 in_layer = stretch(names[0]) == "layer"
                 with column, st.container(border=in_layer):
                     if in_layer:
-                        st.caption(text("in_layers", layers=self.screen.run.graph.layers()))
+                        st.caption(text("in_layers"))
                     boxes = st.columns(len(names)) if in_layer else [st.container() for _ in names]
                     for name, box in zip(names, boxes, strict=True):
                         with box, st.container(gap="xsmall"):

@@ -74,7 +74,7 @@ def inside(trace: Trace) -> list[int]:
 
 
 def first_guess(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[str]) -> Standing:
-    """With at most so many heads off, a word is the first guess at a masked position of the task's sentence."""
+    """With at most so many heads off, a word is the first guess for the first hidden word of the task's sentence."""
     most, mark, word = goal.values
     hidden = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
     if "logits" not in trace or "word" not in trace.axes("logits") or not hidden:
@@ -82,8 +82,7 @@ def first_guess(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[s
     off = heads_off(choice.edits, trace)
     if off is None:
         return Standing(False, "only_heads")
-    place = choice.token if choice.token in hidden else hidden[0]
-    shares = softmax(trace["logits"][place].astype(np.float64))
+    shares = softmax(trace["logits"][hidden[0]].astype(np.float64))
     best, own = first(shares, decimal), vocabulary.index(word) if word in vocabulary else None
     if own is None:
         return Standing(False, "no_word", {"word": word})
