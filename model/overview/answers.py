@@ -90,10 +90,11 @@ def _of_words(trace: Run, asked: Sequence[int], right: dict[int, str] | None) ->
 
 
 def altered(trace: Run) -> list[int]:
-    """The tokens whose word is not read as it is, since changes altered its vector: an answer there is no mere copy."""
-    words = "embedding.tokens"
-    made = {key for key in trace.edited if key == words or words in trace.graph.ancestors(key)}
-    edits = [edit for edit in trace.edits if edit.key in made]
+    """The tokens whose vector changes altered on its way, so that an answer there is no mere copy: sub-layers and
+    positions add to it, and take nothing of the word away.
+    """
+    add = "embedding.positions", "embedding.segments", ".attention.", ".ffn."
+    edits = [edit for edit in trace.edits if not any(part in edit.key for part in add)]
     places = {place for edit in edits for place in (edit.token, *[edit.from_token] * (edit.operation == "swap"))}
     return [i for i in range(len(trace.tokens)) if {i, None} & places]
 

@@ -293,6 +293,7 @@ def test_a_word_whose_vector_a_change_altered_is_not_read_as_it_is() -> None:
     for edits, altered in (
         ([Edit("embedding.positions", "zero"), Edit("layers.0.attention.Q", "zero")], []),
         ([gone], [2]),
+        ([Edit("layers.{l}.norm_2", "zero", token=3)], [3]),
         ([gone, swapped], [1, 2, 4]),
         ([Edit("embedding.tokens", lambda whole: whole / 2)], [*range(9)]),
     ):

@@ -46,6 +46,7 @@ SAID = [
     ("words", "answer", "s=hello .&hidden=2.3&token=2", "words.read.wrong_piece", "words.read.wrong"),
     ("words", "answer", "token=3&edits=embedding.sum~remove~token.3", "words.read.altered", "words.read.seen"),
     ("words", "answer", "token=2&edits=embedding.tokens~zero", "words.read.altered", "words.read.seen"),
+    ("words", "answer", "s=the cat and the dog .&token=4&edits=layers.5.norm_2~zero", "", "words.read.seen"),
     (
         "words",
         "answer",
