@@ -168,7 +168,7 @@ async function paint(engine, wish, found, names, more, usual) {
 // -- what is seen -----------------------------------------------------------------------------------------------------
 
 const root = document.querySelector('.overview'), words = () => about.words[chosen.lang]
-let shown, told
+let shown, told, chips
 
 /* Show the messages of these names beside the input; without any, clear them. */
 function tell(names = [], values = {}) {
@@ -205,8 +205,8 @@ function open(role, { key, ...place }) {
   location.href = `${about.app}/${page}?${link}`
 }
 
-function drawChips(tokens, hidden) {
-  const found = []
+function drawChips(...asked) {
+  const [tokens, hidden] = chips = asked, found = []
   tokens.forEach((token, i) => {
     if (token === '[CLS]' || token === '[SEP]') return
     if (token.startsWith('##') && found.at(-1)?.at(-1) === i - 1) found.at(-1).push(i)
@@ -257,6 +257,8 @@ function speak() {
   for (const name of ['examples', 'digits', 'chips']) part(name).ariaLabel = words()[name]
   Object.assign(part('runs'), { hidden: !about.runs, href: about.runs?.[lang] ?? '' })
   if (told) tell(...told)
+  if (chips) drawChips(...chips)
+  if (shown) shown.show(Object.assign(root.run, { words: words().overview }))
 }
 
 const recording = name => `${name}.run`
