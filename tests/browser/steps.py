@@ -380,7 +380,7 @@ def serious(page: Page) -> list[str]:
 
 
 #: Chinese words in whose middle a line ends, of all headings and texts of a page.
-BROKEN = """() => [...document.querySelectorAll(':is(.stMarkdown, .stHeading) :is(p, h2, h3)')].flatMap(one => {
+BROKEN = """() => [...document.querySelectorAll(':is(.stMarkdown, .stHeading) :is(p, h2, h3, h5)')].flatMap(one => {
     const range = document.createRange(), walk = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), tops = []
     let text = ''
     while (walk.nextNode()) for (let i = 0; i < walk.currentNode.length; i++) {

@@ -240,6 +240,7 @@ def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Pag
         projector.locator(".st-key-class_bar a").first.click()
     notes = opened.value
     expect(notes.get_by_text(words["class.say"])).to_be_visible()
+    expect(notes.locator("h5").first).to_have_css("word-break", "keep-all")
     notes.get_by_role("button", name=words["class.to_ended"]).click()  # asks for confirmation
     notes.locator(".st-key-class-to_end button").first.click()
     expect(projector.get_by_text(words["class.ended_help"])).to_be_visible()

@@ -2,7 +2,7 @@ import { phrased } from '../../server/phrased.js'
 
 const CHARTS = '.chart, #js-plotly-tester', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
 const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option], pre`
-const PHRASED = '[data-testid=stMain] :is([data-testid=stMarkdown], [data-testid=stHeading]) :is(p, li, h2, h3):not(.st-key-class_bar p)'  // as in the style sheet
+const PHRASED = '[data-testid=stMain] :is([data-testid=stMarkdown], [data-testid=stHeading]) :is(p, li, h2, h3, h5):not(.st-key-class_bar p)'  // as in the style sheet
 const CHINESE = /[\u3400-\u9fff]{3}/
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
