@@ -9,7 +9,7 @@ from model.analysis import placed
 from model.by_hand import strongest_cell
 from pages.drawing.picture import names_of, touched
 from pages.drawing.place import Place
-from pages.drawing.text import t
+from pages.drawing.text import joined, t
 from pages.drawing.text.numbers import decimal, first, percent, three, two
 
 #: The queries and the keys that a map shows; None: all.
@@ -49,8 +49,9 @@ def attends_most(run: Trace, place: Place, key: str, shown: Shown = (None, None)
         key=placed(keys)[best.place],
         value=best.value if even else best,
     )
-    rest = 1 - float(weights.sum())
-    return f"{said} {t('attention.rows_short', rest=percent(rest))}" if len(places) < len(keys) else said
+    rest = percent(1 - float(weights.sum()))
+    sums = t("attention.rows_short", rest=rest) if len(places) < len(keys) else t("attention.rows_whole")
+    return joined(f"{said} {sums}")
 
 
 def read_step(run: Trace, place: Place, prefix: str, step: str, shown: Shown = (None, None)) -> str:
