@@ -12,7 +12,7 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.page import LAYER_AND_HEAD, Page
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
-from pages.drawing.text import joined, literal, plain, t
+from pages.drawing.text import literal, plain, t
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 from pages.screen.runs import pipelines
@@ -66,10 +66,9 @@ def above(screen: Written, pen: Pen) -> None:
             which(screen)
             warn(screen)
             st.markdown(f"**{literal(screen.written.text) or '∅'}**", width="content")
-        said = likelihood(screen.run)
-        if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:
-            said = joined(f"{said} {t('translation.all_read')}")
-        st.caption(said, width="content")
+            if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:
+                st.markdown(t("translation.all_read"), width="content")
+        st.caption(likelihood(screen.run), width="content")
 
 
 def task(choice: Choice, given: Hashable) -> tuple[str, Task] | None:

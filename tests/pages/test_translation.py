@@ -338,3 +338,8 @@ def test_a_drawing_is_offered_a_sentence() -> None:
 def test_the_other_sentence_is_translated_by_the_network_that_nobody_changed() -> None:
     app = opened(other=SEVERAL, shown="other", edits="embedding.positions~zero")
     assert f"**{run_of(SEVERAL).translation}**" in said(app)
+
+
+def test_a_presentation_which_shows_no_captions_says_that_hidden_words_are_read() -> None:
+    app = open_page("translation", s="i love you .", lang="zh", hidden="3", big="true")
+    assert catalogue("zh")["translation.all_read"] in [part.value for part in app.main.markdown]
