@@ -99,7 +99,7 @@ def at(engine: Engine, name: str) -> None:
 def test_home_opens_a_column_turns_a_head_off_and_plays_and_no_page_is_broken(
     engine: str, app_url: str, request: pytest.FixtureRequest
 ) -> None:
-    """Each page in one of the two engines."""
+    """In WebKit each page is opened by its address: where two components load one script at once, it once failed."""
     window = request.getfixturevalue(engine)
     window.open(f"{app_url}/?lang=en&input=sentence")
     whole(window)
@@ -109,8 +109,11 @@ def test_home_opens_a_column_turns_a_head_off_and_plays_and_no_page_is_broken(
     for pressed, seen in HOME.items():
         window.run("document.querySelector(arguments[0]).click()", pressed)
         wait(window, "return Boolean(document.querySelector(arguments[0]))", seen)
-    for name in NAMES[engine == "fox" :: 2]:
-        wait(window, TO_PAGE, path_of(name))
+    for name in NAMES:
+        if engine == "mac":
+            window.open(f"{app_url}/{path_of(name)}?lang=en")
+        else:
+            wait(window, TO_PAGE, path_of(name))
         at(window, name)
 
 
