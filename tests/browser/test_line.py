@@ -72,6 +72,10 @@ def _walks_on(page: Page) -> None:
     link_to(page, "heads").click()
 
 
+def _hides_a_word(page: Page) -> None:
+    page.locator(".sentence .chip", has_text="you").click()
+
+
 CONTROLS: dict[str, tuple[str, Callable[[Page], None], Callable[[str], bool], str]] = {
     # action -> link, function, condition on the address, text on the page
     "typed": (PAGE, _types, lambda url: asked(url).get("s") == NEW, "she"),
@@ -79,6 +83,7 @@ CONTROLS: dict[str, tuple[str, Callable[[Page], None], Callable[[str], bool], st
     "keys": (PAGE, _presses_a_key, lambda url: asked(url).get("layer") == "3", "layer 3"),
     "settings": (PAGE, _chooses_a_language, lambda url: asked(url).get("lang") == "zh", "注意力"),
     "tour": (f"lesson?{PAGE.split('?')[1]}&question=word", _answers, lambda url: True, "went"),
+    "chip": (f"{PAGE}&hidden=none", _hides_a_word, lambda url: asked(url).get("hidden") == "4", "[MASK]"),
     "page": (PAGE.replace("lang=en", "lang=zh"), _walks_on, lambda url: "/heads?" in url, "多头"),
 }
 

@@ -7,10 +7,11 @@ import pytest
 from PIL import Image, ImageStat
 from playwright.sync_api import Page
 
+from pages.screen.frame.contents import NAMES, path_of
 from tests.browser.steps import opened, visit
 
 pytestmark = pytest.mark.usefixtures("goes_on")
-PAGES = {"home": "", "attention": "attention", "answer": "answer", "flat": "flat", "layers": "layers"}
+PAGES = [name for name in NAMES if name not in ("lesson", "class")]
 #: Window when printing, and printable area of the sheet, for each orientation.
 SHEETS = {"upright": ((1440, 1500), (718, 980)), "across": ((1440, 900), (980, 718))}
 # Whether the page fills the window and no longer moves.
@@ -33,7 +34,7 @@ REACH = """() => {
 def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: str) -> None:
     for place, name in enumerate(PAGES):
         sheet, scheme = (("upright", "dark"), ("across", "light"))[place % 2]
-        visit(page, f"{app_url}/{PAGES[name]}?lang=en&s=she+gave+the+dog+a+book+.")
+        visit(page, f"{app_url}/{path_of(name)}?lang=en&s=she+gave+the+dog+a+book+.")
         opened(page, name)
         (width, height), room = SHEETS[sheet]
         page.emulate_media(media="screen", color_scheme=scheme)
@@ -42,7 +43,7 @@ def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: 
         page.wait_for_function(AT_REST)
         page.emulate_media(media="print", color_scheme=scheme)
         printed = page.pdf(format="A4", landscape=sheet == "across", print_background=True)
-        assert len(re.findall(rb"/Type /Page\b", printed)) == 1
+        assert len(re.findall(rb"/Type /Page\b", printed)) == 1, (name, sheet)
         reach = page.evaluate(REACH)
         assert all(end <= most + 1 for end, most in zip(reach, room, strict=True)), (name, sheet, reach, room)
         assert page.evaluate("getComputedStyle(document.body, '::after').content").strip('"') == page.url
