@@ -121,8 +121,10 @@ def _number_of(question: Question, own: Own, case: Case, named: Mapping[str, flo
     """Whose share a teacher asks for with a slider: of the one that she quotes, of the cell where she stands, or of the
     first answer. None if that is not plain.
     """
+    if question.gesture != "slide" or own.span[1] > 1 or not named:
+        return None
     page, place = opened_at(question.place)
-    if question.gesture != "slide" or own.span[1] > 1 or page not in SHARES or not named:
+    if page not in SHARES:
         return None
     row = {placed(case.tokens)[case.token]} if page != "answer" else set()
     quoted = [name for name in dict.fromkeys(QUOTED.findall(own.ask)) if name in named.keys() - row]
