@@ -352,7 +352,7 @@ def the_loudest_neurons_and_the_chosen_one_stand_at_every_token(run, at):
     yield from (fed[:, listed].T, fed[at.token, listed], np.maximum(np.sort(fed[at.token])[::-1], 0))
     title = feed_forward.loudest(run, at, no_words).drawn().layout["annotations"][-1]["text"]
     assert f"<b>{(loud[at.token] > 0.1).sum()} of {loud.shape[1]:,} neurons" in title
-    yield f"neuron {order[0] + 1} is the loudest"
+    yield f"neuron {order[0] + 1} is the most active"
     yield from (f"{fed[at.token, order[0]]:.2f}", f"Neuron {chosen + 1} has", f"{fed[where, chosen]:.2f}")
 
 
