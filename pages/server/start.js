@@ -257,11 +257,12 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
 }
 
 /* On paper, lay out the page as on the screen, where pictures were drawn, and shrink it to one sheet. */
-const LINE = 28, LETTER = 9  // pixels of an address on paper
+const LINE = 28, LETTER = 10, SIDES = 80  // pixels of an address on paper, and of its margins
 addEventListener('beforeprint', () => {
   const [app, page] = ['stApp', 'stMainBlockContainer'].map(part => document.querySelector(`[data-testid=${part}]`))
   const dark = getComputedStyle(app).colorScheme === 'dark'
-  const tall = page?.offsetHeight + LINE * Math.ceil(location.href.length * LETTER / innerWidth)  // the address is below
+  const lines = 1 + Math.ceil(location.href.length * LETTER / (innerWidth - SIDES))  // the address is below; one to spare
+  const tall = page?.offsetHeight + LINE * lines
   for (const [name, pixels] of [['wide', innerWidth], ['tall', tall]]) document.body.style.setProperty(`--${name}`, pixels)
   document.body.dataset.address = location.href
   document.body.dataset.ground = dark ? 'dark' : 'light'

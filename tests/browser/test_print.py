@@ -12,6 +12,8 @@ from tests.browser.steps import opened, visit
 
 pytestmark = pytest.mark.usefixtures("goes_on")
 PAGES = [name for name in NAMES if name not in ("lesson", "class")]
+#: Of links: a sentence, a long one, and a drawing, whose address is long.
+INPUTS = "s=she+gave+the+dog+a+book+.", "s=" + "+".join(["the+dog+that+he+saw"] * 7), "input=digit"
 #: Window when printing, and printable area of the sheet, for each orientation.
 SHEETS = {"upright": ((1440, 1500), (718, 980)), "across": ((1440, 900), (980, 718))}
 # Whether the page fills the window and no longer moves.
@@ -34,7 +36,7 @@ REACH = """() => {
 def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: str) -> None:
     for place, name in enumerate(PAGES):
         sheet, scheme = (("upright", "dark"), ("across", "light"))[place % 2]
-        visit(page, f"{app_url}/{path_of(name)}?lang=en&s=she+gave+the+dog+a+book+.")
+        visit(page, f"{app_url}/{path_of(name)}?lang=en&{INPUTS[place % 3]}")
         opened(page, name)
         (width, height), room = SHEETS[sheet]
         page.emulate_media(media="screen", color_scheme=scheme)
