@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from model import Edit, Trace, load
 from model.analysis import placed
 from model.edits import head_off
-from model.measures.sweep import moved
 from model.overview import answers_of
 from model.overview.pictures import key_before, keys_of
+from model.overview.without import without_heads
 from pages.drawing.state import images
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
@@ -568,9 +568,9 @@ def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_lab
         abs(page.evaluate(top) - before) < 4
         and page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
     )
-    heads = [(head_off(layer, head),) for layer in range(6) for head in range(8)]
-    lean = moved(load("text"), hidden().subject, heads, 3).reshape(6, 8)
-    for head in (2, 7):  # the bars belong to the unchanged run, and show what each head moves
+    (lean,) = without_heads(load("text")(hidden().subject, [head_off(2, 6)]), 3)["lean"].values()
+    lean = np.array(lean)
+    for head in (2, 7):  # the bars show what each head moves in this run: one that is off, nothing
         said = f"Head {head}: without it, {decimal(lean[2, head - 1])} of the probability moves"
         expect(page.locator(".overview .thumb").nth(head - 1)).to_have_attribute("aria-label", said)
     shown = page.locator(".overview .lean").evaluate_all(WIDTHS)
