@@ -93,6 +93,8 @@ COLLIDING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(it
 def misplaced(page: Page, *, cut: bool) -> list[str]:
     """Names that lean or collide; `cut`: also words that are cut off. And whether the page is wider than its screen."""
     found = [name for where in (LEANING, COLLIDING, *[CUT] * cut) for name in page.evaluate(where)]
+    if page.evaluate(WIDEST) > 0:
+        page.wait_for_timeout(1000)  # a window that was made smaller is laid out anew
     return found + ["wider than the screen"] * (page.evaluate(WIDEST) > 0)
 
 

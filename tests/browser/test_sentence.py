@@ -154,10 +154,10 @@ TOP = """() => {
   const line = document.querySelector('.stays'), { top } = line.getBoundingClientRect()
   return [document.elementFromPoint(innerWidth / 2, 12).closest('.stays') === line && top === 0, line.innerText]
 }"""
-#: Whether the slim line lies on the upper edge of what has the focus.
+#: Whether the slim line lies on the whole of what has the focus (WCAG 2.2, 2.4.11).
 COVERED = """() => {
-  const one = document.activeElement, { left, top, width } = one.getBoundingClientRect()
-  return one !== document.body && Boolean(document.elementFromPoint(left + width / 2, top + 2)?.closest('.stays'))
+  const one = document.activeElement, { left, width, bottom } = one.getBoundingClientRect()
+  return one !== document.body && Boolean(document.elementFromPoint(left + width / 2, bottom - 2)?.closest('.stays'))
 }"""
 
 
